@@ -6,7 +6,7 @@ use std::fmt;
 
 use tilewright_layout::LinearLayout;
 use tilewright_plan::movement;
-use tilewright_plan::movement::Gather;
+use tilewright_plan::movement::{Gather, Rejected};
 use tilewright_verify::{TestCase, gather_case};
 
 use super::along::Along;
@@ -121,8 +121,7 @@ pub fn plan(context: &Context, gather: &GatherAlong) -> Result<(Layouts, Vec<Gat
     let (bits, target) = (along.tensor.setting.element.bits(), context.target().description());
     let (plans, closed) = movement::gathers(&source, &indices, along.dim(), bits, target).map_err(refused)?;
     if plans.is_empty() {
-        let reasons: Vec<_> = closed.iter().map(|way| format!("{}: {}", way.path, way.reason)).collect();
-        return Err(Verdict::unsupported(reasons.join("; ")));
+        return Err(Verdict::unsupported(Rejected::list(&closed)));
     }
     Ok(((source, indices), plans))
 }

@@ -35,11 +35,11 @@ impl Effort {
                 Self { accesses: plan.accesses, bytes, ..Self::default() }
             }
             Kind::Reduce(axis, widths, issues) => {
-                let counts = reduce(layout, Dim::tensor(*axis), widths, target)?.counts;
+                let counts = reduce(layout, Dim::tensor(*axis), widths, target)?.figures.counts;
                 Self { plain: plain(issues), counts, ..Self::default() }
             }
             Kind::Scan(axis, widths, direction, issues) => {
-                let counts = scan(layout, Dim::tensor(*axis), widths, *direction, target)?.counts;
+                let counts = scan(layout, Dim::tensor(*axis), widths, *direction, target)?.figures.counts;
                 Self { plain: plain(issues), counts, ..Self::default() }
             }
             Kind::Nothing | Kind::Gather(..) | Kind::Product => Self::default(),

@@ -84,8 +84,8 @@ impl<'a> Prices<'a> {
         }
         let price = match convert(&self.pool.get(from), &self.pool.get(to), bits, self.machine.means) {
             Ok(plan) => {
-                let issued = slots_with_accesses(&plan.counts, ACCESS_SLOTS);
-                let waited = waited(&plan.counts, self.machine.means.target);
+                let issued = slots_with_accesses(&plan.figures.counts, ACCESS_SLOTS);
+                let waited = waited(&plan.figures.counts, self.machine.means.target);
                 Converted { issued, waited, shared: matches!(plan.path, Path::Shared | Path::Mixed) }
             }
             Err(_) => Converted { issued: IMPOSSIBLE, waited: 0.0, shared: false },

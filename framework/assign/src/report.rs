@@ -142,7 +142,7 @@ fn of_conversion(body: &Body, state: &State<'_, '_>, left: &Left, machine: &Mach
         from: graph.pool.name(left.from).text().to_owned(),
         to: graph.pool.name(left.to).text().to_owned(),
         path: plan.as_ref().map(|plan| plan.path),
-        slots: plan.map_or(f64::INFINITY, |plan| slots(&plan.counts)),
+        slots: plan.map_or(f64::INFINITY, |plan| slots(&plan.figures.counts)),
         weight: graph.weights[left.value.index()],
         wanted_by,
     }

@@ -126,13 +126,7 @@ pub fn global_tensor(shape: &[u64], order: &[usize], alignment: u64) -> Result<G
 }
 
 fn figures(access: &SharedAccess) -> Figures<'_> {
-    Figures {
-        counts: access.counts,
-        cost: access.cost,
-        shared_bytes: 0,
-        bound: Some(access.bound),
-        above_bound: access.above_bound.as_deref(),
-    }
+    Figures::from(&access.figures)
 }
 
 fn shared_text(both: &Both<SharedAccess>, bits: u32) -> String {

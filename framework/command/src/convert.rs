@@ -142,30 +142,25 @@ pub fn draw(
 
 /// The ways that were weighed, the plan's first. On a path that is open, why others of it are closed says
 /// nothing.
-fn weighed(plan: &Plan, open: Vec<Plan>, closed: &[Rejected], target: &str) -> String {
+fn weighed(plan: &Plan, open: Vec<Plan>, closed: &[Rejected<Path>], target: &str) -> String {
     let mut open = open;
     open.sort_by(Plan::compare);
     open.sort_by_key(|way| way.path != plan.path);
-    let closed: Vec<_> = closed.iter().filter(|way| open.iter().all(|plan| plan.path != way.path)).cloned().collect();
+    let closed: Vec<_> =
+        closed.iter().filter(|way| open.iter().all(|plan| plan.path != way.candidate)).cloned().collect();
     let way = |plan: &Plan| Way {
         name: plan.path.to_string(),
-        slots: slots(&plan.counts),
-        cycles: plan.cost,
-        counts: plan.counts,
-        shared_bytes: plan.shared_bytes,
+        slots: slots(&plan.figures.counts),
+        cycles: plan.figures.cost,
+        counts: plan.figures.counts,
+        shared_bytes: plan.figures.shared_bytes,
     };
     ways::table(&open.iter().map(way).collect::<Vec<_>>(), &closed, target)
 }
 
 /// The plan's figures.
 fn figures(plan: &Plan) -> Figures<'_> {
-    Figures {
-        counts: plan.counts,
-        cost: plan.cost,
-        shared_bytes: plan.shared_bytes,
-        bound: Some(plan.bound),
-        above_bound: plan.above_bound.as_deref(),
-    }
+    Figures::from(&plan.figures)
 }
 
 /// The plan as people read it.

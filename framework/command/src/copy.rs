@@ -112,7 +112,7 @@ fn text(copy: &SharedCopy, target: &TargetDescription) -> String {
 }
 
 fn closed_text(copy: &SharedCopy) -> String {
-    copy.closed.iter().map(|closed| format!("not by {}: {}\n", closed.instruction, closed.reason)).collect()
+    copy.closed.iter().map(|closed| format!("not by {}: {}\n", closed.candidate, closed.reason)).collect()
 }
 
 fn boxes_text(copy: &SharedCopy, boxes: &BoxCopy, target: &TargetDescription) -> String {
@@ -148,7 +148,7 @@ fn answer(copy: &SharedCopy) -> Json {
             "axes": boxes.axes.iter().map(ToString::to_string).collect::<Vec<_>>(),
         });
     }
-    let closed = copy.closed.iter().map(|closed| json!({ "instruction": closed.instruction, "reason": closed.reason }));
+    let closed = copy.closed.iter().map(|closed| json!({ "instruction": closed.candidate, "reason": closed.reason }));
     answer["closed"] = closed.collect();
     answer
 }

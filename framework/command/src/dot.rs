@@ -10,8 +10,8 @@ use tilewright::PipelineError;
 use tilewright_layout::{LinearLayout, layout_to_json};
 use tilewright_lower::contraction_kernel;
 use tilewright_plan::contract;
-use tilewright_plan::contract::{Candidate, Contraction, Question, Refused, Scale};
-use tilewright_plan::movement::Means;
+use tilewright_plan::contract::{Candidate, Contraction, Question, Scale};
+use tilewright_plan::movement::{Means, Rejected};
 use tilewright_target::Number;
 
 use crate::emit::{Emission, emit};
@@ -211,7 +211,7 @@ fn explained(plan: &Contraction, means: Means<'_>) -> Result<String, Failure> {
 }
 
 /// The ways that were weighed, the best first, and why others are closed.
-fn ways(candidates: &[Candidate], closed: &[Refused]) -> String {
+fn ways(candidates: &[Candidate], closed: &[Rejected<String>]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(["unit", "", "warps", "chunk", "cycles", "issuing", "factors", "casting", "issues", "registers"]);
@@ -230,8 +230,8 @@ fn ways(candidates: &[Candidate], closed: &[Refused]) -> String {
         "\nways weighed, in cycles of the block, then in issues, then in registers of a lane:\n{}\n",
         table.trim_fmt()
     );
-    for Refused { unit, reason } in closed {
-        text += &format!("closed: {unit}: {reason}\n");
+    for Rejected { candidate, reason } in closed {
+        text += &format!("closed: {candidate}: {reason}\n");
     }
     text
 }

@@ -5,7 +5,7 @@ use comfy_table::{Table, presets};
 use serde_json::{Value as Json, json};
 
 use tilewright_kernel::Counts;
-use tilewright_plan::movement::{Bound, slots};
+use tilewright_plan::movement::{Bound, PlanFigures, slots};
 
 /// The figures of a plan.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +20,13 @@ pub struct Figures<'a> {
     pub bound: Option<Bound>,
     /// Why the counts are above it, where they are.
     pub above_bound: Option<&'a str>,
+}
+
+impl<'a> From<&'a PlanFigures> for Figures<'a> {
+    fn from(plan: &'a PlanFigures) -> Self {
+        let &PlanFigures { counts, cost, shared_bytes, bound, ref above_bound, .. } = plan;
+        Self { counts, cost, shared_bytes, bound: Some(bound), above_bound: above_bound.as_deref() }
+    }
 }
 
 impl Figures<'_> {

@@ -74,14 +74,14 @@ fn way(plan: &Gather) -> Way {
     Way {
         name: plan.path.to_string(),
         slots: plan.expected_slots(),
-        cycles: plan.cost,
-        counts: plan.counts,
-        shared_bytes: plan.shared_bytes,
+        cycles: plan.figures.cost,
+        counts: plan.figures.counts,
+        shared_bytes: plan.figures.shared_bytes,
     }
 }
 
 fn figures(plan: &Gather) -> Figures<'_> {
-    Figures { counts: plan.counts, cost: plan.cost, shared_bytes: plan.shared_bytes, bound: None, above_bound: None }
+    Figures { bound: None, ..Figures::from(&plan.figures) }
 }
 
 /// The plan as programs read it.

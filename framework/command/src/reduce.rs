@@ -63,7 +63,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
 }
 
 fn meaning(plan: &Reduction) -> &'static str {
-    match plan.counts {
+    match plan.figures.counts {
         counts if counts.barriers > 0 => "warps hold parts of it: what is left of each is moved to all that want it",
         counts if counts.exchanges > 0 => "lanes of each warp hold parts of it, and combine by exchange",
         _ => "each lane holds all of it: no element leaves its lane",
@@ -74,21 +74,15 @@ fn way(plan: &Reduction) -> Way {
     let trips = if plan.hands_out() { ", handed out" } else { "" };
     Way {
         name: format!("{} lane bits halve, {} read parts{trips}", plan.halving_lanes(), plan.reading_lanes()),
-        slots: slots(&plan.counts),
-        cycles: plan.cost,
-        counts: plan.counts,
-        shared_bytes: plan.shared_bytes,
+        slots: slots(&plan.figures.counts),
+        cycles: plan.figures.cost,
+        counts: plan.figures.counts,
+        shared_bytes: plan.figures.shared_bytes,
     }
 }
 
 fn figures(plan: &Reduction) -> Figures<'_> {
-    Figures {
-        counts: plan.counts,
-        cost: plan.cost,
-        shared_bytes: plan.shared_bytes,
-        bound: Some(plan.bound),
-        above_bound: plan.above_bound.as_deref(),
-    }
+    Figures::from(&plan.figures)
 }
 
 /// The plan as programs read it.

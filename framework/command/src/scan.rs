@@ -62,7 +62,7 @@ pub fn direction(reverse: bool) -> ScanDirection {
 }
 
 fn meaning(plan: &Scan) -> &'static str {
-    match plan.counts {
+    match plan.figures.counts {
         counts if counts.barriers > 0 => "warps hold parts of it: totals, or whole lines, go through shared memory",
         counts if counts.exchanges > 0 => "lanes of each warp hold parts of it, and fetch from lanes before them",
         _ => "each lane holds all of it: no element leaves its lane",
@@ -70,13 +70,7 @@ fn meaning(plan: &Scan) -> &'static str {
 }
 
 fn figures(plan: &Scan) -> Figures<'_> {
-    Figures {
-        counts: plan.counts,
-        cost: plan.cost,
-        shared_bytes: plan.shared_bytes,
-        bound: Some(plan.bound),
-        above_bound: plan.above_bound.as_deref(),
-    }
+    Figures::from(&plan.figures)
 }
 
 /// The plan as programs read it.

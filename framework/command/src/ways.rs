@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, Table, presets};
 
 use tilewright_kernel::Counts;
-use tilewright_plan::movement::Rejected;
+use tilewright_plan::movement::{Path, Rejected};
 
 /// A way to do what was asked.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub struct Way {
 
 /// The ways, the chosen one first and the others in the order of their price, with what each takes of a
 /// warp and why it lost; then those that are closed.
-pub fn table(ways: &[Way], closed: &[Rejected], target: &str) -> String {
+pub fn table(ways: &[Way], closed: &[Rejected<Path>], target: &str) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header([
@@ -58,7 +58,7 @@ pub fn table(ways: &[Way], closed: &[Rejected], target: &str) -> String {
         table.add_row(row);
     }
     for way in closed {
-        let mut row = vec![way.path.to_string()];
+        let mut row = vec![way.candidate.to_string()];
         row.extend(std::iter::repeat_n("-".to_owned(), 9));
         row.push(format!("closed: {}", way.reason));
         table.add_row(row);

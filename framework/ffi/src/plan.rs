@@ -6,7 +6,7 @@ use tilewright::PipelineError;
 use tilewright_kernel::Kernel;
 use tilewright_layout::Layout;
 use tilewright_lower::conversion_kernel;
-use tilewright_plan::movement::{Plan, slots};
+use tilewright_plan::movement::{Plan, PlanFigures, slots};
 
 use crate::blob::tw_blob;
 use crate::boundary::{borrowed, fill, guarded, handle, place, read_text, text};
@@ -55,7 +55,7 @@ pub struct tw_figures {
 }
 
 fn figures(plan: &tw_plan) -> tw_figures {
-    let Plan { counts, bound, cost, shared_bytes, .. } = &plan.plan;
+    let PlanFigures { counts, bound, cost, shared_bytes, .. } = &plan.plan.figures;
     tw_figures {
         struct_size: size_of::<tw_figures>(),
         path: plan.path.as_ptr(),

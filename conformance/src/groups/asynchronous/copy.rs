@@ -174,7 +174,7 @@ fn means(context: &Context) -> Means<'_> {
 
 /// Why no row copies.
 fn why(copy: &SharedCopy) -> String {
-    let closed = copy.closed.iter().map(|closed| format!("{}: {}", closed.instruction, closed.reason));
+    let closed = copy.closed.iter().map(|closed| format!("{}: {}", closed.candidate, closed.reason));
     closed.collect::<Vec<_>>().join("; ")
 }
 

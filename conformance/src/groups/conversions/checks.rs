@@ -5,7 +5,7 @@ use tilewright_kernel::Module;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::conversion_kernel;
 use tilewright_plan::movement;
-use tilewright_plan::movement::{Means, MovementError, Plan};
+use tilewright_plan::movement::{Means, MovementError, Plan, Rejected};
 use tilewright_verify::{TestCase, check_emulated, conversion_case};
 
 use super::super::artifact;
@@ -25,8 +25,7 @@ pub fn emulated(context: &Context, conversion: &Conversion) -> Verdict {
     let means = means(context);
     let plans = match movement::candidates(&src, &dst, bits, means) {
         Ok((plans, rejected)) if plans.is_empty() => {
-            let reasons: Vec<_> = rejected.iter().map(|way| format!("{}: {}", way.path, way.reason)).collect();
-            return Verdict::unsupported(reasons.join("; "));
+            return Verdict::unsupported(Rejected::list(&rejected));
         }
         Ok((plans, _)) => plans,
         Err(error) => return Verdict::fail(Level::Layout, error.to_string()),
@@ -72,7 +71,7 @@ fn means(context: &Context) -> Means<'_> {
 }
 
 fn above_bound(plan: &Plan) -> Option<String> {
-    plan.above_bound.as_ref().map(|reason| format!("path {}: {reason}", plan.path))
+    plan.figures.above_bound.as_ref().map(|reason| format!("path {}: {reason}", plan.path))
 }
 
 /// Compiles the best plan's kernel twice: the target must give code, of the launch that was

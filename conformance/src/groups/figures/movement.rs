@@ -137,13 +137,13 @@ impl Movement {
                 let (plans, closed) =
                     movement::gathers(src, dst, Dim::tensor(0), self.bits(), target.description()).map_err(refused)?;
                 let plan = plans.iter().find(|plan| plan.path == path);
-                let reason = closed.into_iter().find(|way| way.path == path).map(|way| way.reason);
+                let reason = closed.into_iter().find(|way| way.candidate == path).map(|way| way.reason);
                 work(Repeated::Gather(src, Dim::tensor(0), plan.ok_or_else(|| closed_way(path, reason))?), means)
             }
             (_, By::Path(path)) => {
                 let (plans, closed) = movement::candidates(src, dst, self.bits(), means).map_err(refused)?;
                 let plan = plans.iter().find(|plan| plan.path == path);
-                let reason = closed.into_iter().find(|way| way.path == path).map(|way| way.reason);
+                let reason = closed.into_iter().find(|way| way.candidate == path).map(|way| way.reason);
                 work(Repeated::Conversion([src, dst], plan.ok_or_else(|| closed_way(path, reason))?), means)
             }
             (_, By::Padding) => {

@@ -116,7 +116,7 @@ impl LocalAccess {
             }
             Access::Load => drop(executed(load_case(registers, memory, bits, plan), target)?),
         }
-        Ok(at_bound(plan.above_bound.as_deref()))
+        Ok(at_bound(plan.figures.above_bound.as_deref()))
     }
 }
 

@@ -23,7 +23,7 @@ fn a_reduction_whose_results_memory_hands_out_is_not_below_its_bound() {
         |question| reduce::plan(&context, question),
         |question, (_, plan)| {
             let one_warp = question.to_string().contains("/w1");
-            one_warp && plan.counts.exchanges > 0 && plan.counts.shared_loads > 0
+            one_warp && plan.figures.counts.exchanges > 0 && plan.figures.counts.shared_loads > 0
         },
     );
     assert_ne!(reduce::shown(&context, &question, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
@@ -77,7 +77,7 @@ fn local_accesses_that_do_or_count_something_else_are_found() {
         );
         assert_ne!(question.shown(&context, &layouts, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
         let mut miscounted = plan.clone();
-        miscounted.counts.wavefronts_stored += 1;
+        miscounted.figures.counts.wavefronts_stored += 1;
         fails(question.shown(&context, &layouts, &miscounted), COUNTS);
         let (registers, memory) = &layouts;
         let bits = question.tensor.setting.element.bits();
@@ -105,7 +105,7 @@ fn elements_that_are_stored_twice_are_found() {
     assert_eq!(question.shown(&context, &layouts, &plan).map(|verdict| verdict.status), Ok(Status::Pass));
     let bits = question.tensor.setting.element.bits();
     let mut by_all = movement::load_shared(&layouts.0, &layouts.1, bits, target).expect("it can be planned");
-    (by_all.counts, by_all.bound) = (plan.counts, plan.bound);
+    (by_all.figures.counts, by_all.figures.bound) = (plan.figures.counts, plan.figures.bound);
     fails(question.shown(&context, &layouts, &by_all), "differ");
 }
 
@@ -147,18 +147,18 @@ fn reductions_that_do_or_count_something_else_are_found() {
         |along, (layout, plan)| {
             along.tensor.shape == [64, 128]
                 && lanes_differ(layout)
-                && plan.counts.exchanges > 0
-                && plan.counts.shared_stores > 0
+                && plan.figures.counts.exchanges > 0
+                && plan.figures.counts.shared_stores > 0
         },
     );
     assert_ne!(reduce::shown(&context, &question, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
     for wrong in [Counts { exchanges: 1, ..Counts::default() }, Counts { barriers: 1, ..Counts::default() }] {
         let mut miscounted = plan.clone();
-        miscounted.counts = miscounted.counts.plus(wrong);
+        miscounted.figures.counts = miscounted.figures.counts.plus(wrong);
         fails(reduce::shown(&context, &question, &layout, &miscounted), COUNTS);
     }
     let mut impossible = plan.clone();
-    impossible.bound.exchanges = plan.counts.exchanges + 1;
+    impossible.figures.bound.exchanges = plan.figures.counts.exchanges + 1;
     fails(reduce::shown(&context, &question, &layout, &impossible), "below the bound");
     let other = lanes_swapped(&layout);
     let elsewhere = movement::reduce(&other, question.dim(), &question.element_bits(), target).expect("it is planned");
@@ -174,11 +174,11 @@ fn scans_that_do_or_count_something_else_are_found() {
     let (question, (layout, plan)) = found(
         scan::all(&context),
         |question| scan::plan(&context, question),
-        |question, (_, plan)| question.along.tensor.shape == [64, 128] && plan.counts.exchanges > 0,
+        |question, (_, plan)| question.along.tensor.shape == [64, 128] && plan.figures.counts.exchanges > 0,
     );
     assert_ne!(scan::shown(&context, &question, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
     let mut miscounted = plan.clone();
-    miscounted.counts.selects += 1;
+    miscounted.figures.counts.selects += 1;
     fails(scan::shown(&context, &question, &layout, &miscounted), COUNTS);
     let other = match question.direction {
         ScanDirection::Up => ScanDirection::Down,
@@ -204,7 +204,7 @@ fn gathers_go_both_ways_and_those_that_do_or_count_something_else_are_found() {
         let judged = gather::shown(&context, &question, &layouts, &plans);
         assert_eq!(judged.map(|verdict| verdict.status), Ok(Status::Pass));
         let mut miscounted = plans.clone();
-        miscounted[0].counts.selects += 1;
+        miscounted[0].figures.counts.selects += 1;
         fails(gather::shown(&context, &question, &layouts, &miscounted), COUNTS);
         let bits = question.along.tensor.setting.element.bits();
         let other = lanes_swapped(&layouts.0);

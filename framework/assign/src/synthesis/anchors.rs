@@ -11,8 +11,8 @@ use crate::layouts::{in_order, name};
 use crate::memory::{Named, named};
 use crate::product::of_type;
 use tilewright_layout::Dim;
-use tilewright_plan::contract::{ContractError, ContractionCost, Question, candidates, plan, reasons};
-use tilewright_plan::movement::{GlobalTensor, MovementError, Stride as GlobalStride};
+use tilewright_plan::contract::{ContractError, ContractionCost, Question, candidates, plan};
+use tilewright_plan::movement::{GlobalTensor, MovementError, Rejected, Stride as GlobalStride};
 use tilewright_target::{MemoryOperand, Operand, Stride};
 use tilewright_tile::facts::Facts;
 use tilewright_tile::transform::explicit::{CopyChoice, Expanded, ProductChoice};
@@ -119,7 +119,7 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
         found.splice(0..0, rows);
     }
     if found.is_empty() {
-        return Err(wrong(ContractError::Impossible { reasons: reasons(&refused) }));
+        return Err(wrong(ContractError::Impossible { reasons: Rejected::summary(&refused) }));
     }
     Ok(found)
 }

@@ -257,7 +257,7 @@ impl Counted<'_, '_> {
         let [from, to] = [operation.operands[0], operation.results[0]].map(|value| self.program.body.ty(value));
         let layouts = [self.program.layouts.distributed(from)?, self.program.layouts.distributed(to)?];
         let plan = convert(&layouts[0], &layouts[1], moved_bits(from), self.program.machine.means)?;
-        Ok(Work::of_counts(&plan.counts, 0, 0.0))
+        Ok(Work::of_counts(&plan.figures.counts, 0, 0.0))
     }
 }
 

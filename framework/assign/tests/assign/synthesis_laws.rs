@@ -98,8 +98,8 @@ proptest! {
         let rows = MemoryLayout::linear(LinearLayout::from_columns(ins, layouts[0].outs().clone(), &rows).expect("small"));
         let store = store_shared(&layouts[0], &rows, bits, means).expect("sound");
         let load = load_shared(&layouts[1], &rows, bits, means).expect("sound");
-        let plain = (store.counts.wavefronts_stored + load.counts.wavefronts_loaded) as f64
-            + 0.25 * (store.counts.shared_stores + load.counts.shared_loads) as f64;
+        let plain = (store.figures.counts.wavefronts_stored + load.figures.counts.wavefronts_loaded) as f64
+            + 0.25 * (store.figures.counts.shared_stores + load.figures.counts.shared_loads) as f64;
         prop_assert!(found.price <= plain, "{} and {plain}", found);
     }
 

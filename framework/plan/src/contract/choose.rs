@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use crate::movement::{Means, TensorTable, check_block, convert};
+use crate::movement::{Means, Rejected, TensorTable, check_block, convert};
 use tilewright_layout::{Dim, LinearLayout};
 
 use super::plan::Contraction;
@@ -36,15 +36,6 @@ pub struct Candidate {
     pub cost: ContractionCost,
 }
 
-/// A unit that cannot do it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
-    /// The instruction's row, or what else multiplies.
-    pub unit: String,
-    /// Why.
-    pub reason: String,
-}
-
 /// The best plan for a question.
 ///
 /// # Errors
@@ -56,12 +47,12 @@ pub fn plan<'a>(question: &Question, means: impl Into<Means<'a>>) -> Result<Cont
         weighed = best_of_each_side(weighed);
         for plan in &mut weighed {
             let way = convert(&plan.c, wanted, question.accumulator.bits(), means)?;
-            plan.cost.conversion_cycles = way.cost;
+            plan.cost.conversion_cycles = way.figures.cost;
         }
         sort(&mut weighed);
     }
     let Some(best) = weighed.first() else {
-        return Err(ContractError::Impossible { reasons: reasons(&refused) });
+        return Err(ContractError::Impossible { reasons: Rejected::summary(&refused) });
     };
     let equals = weighed.iter().take_while(|plan| compare(plan, best).is_eq());
     let mut chosen: Option<(f64, Contraction)> = None;
@@ -81,7 +72,7 @@ pub fn plan<'a>(question: &Question, means: impl Into<Means<'a>>) -> Result<Cont
 pub fn candidates<'a>(
     question: &Question,
     means: impl Into<Means<'a>>,
-) -> Result<(Vec<Candidate>, Vec<Refused>), ContractError> {
+) -> Result<(Vec<Candidate>, Vec<Rejected<String>>), ContractError> {
     let (weighed, refused) = weigh(question, means.into())?;
     let candidate = |plan: &Contraction| Candidate {
         unit: plan.unit_name().to_owned(),
@@ -93,7 +84,7 @@ pub fn candidates<'a>(
     Ok((weighed.iter().map(candidate).collect(), refused))
 }
 
-fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec<Refused>), ContractError> {
+fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec<Rejected<String>>), ContractError> {
     question.check()?;
     let target = means.target;
     check_block(question.lanes.into(), question.warps.into(), target)?;
@@ -101,7 +92,7 @@ fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec
     let mut table = TensorTable::of(means.instructions, target);
     let asked = |name: &str| question.unit.as_deref().is_none_or(|unit| unit == name);
     for row in means.instructions.iter().filter(|row| asked(&row.name)) {
-        let mut refuse = |reason| refused.push(Refused { unit: row.name.clone(), reason });
+        let mut refuse = |reason| refused.push(Rejected { candidate: row.name.clone(), reason });
         let units = match Unit::of_row(row, question, target, &mut table) {
             // Ways to registers differ only for what wants the sums there.
             Ok(mut units) if question.wanted.is_none() => {
@@ -134,28 +125,12 @@ fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec
         }
         match unit.fits(question).and_then(|()| best_split(question, &unit, least_of(&plans), means)) {
             Ok(plan) => plans.push(plan),
-            Err(reason) if rows == 0 => refused.push(Refused { unit: unit.name().to_owned(), reason }),
+            Err(reason) if rows == 0 => refused.push(Rejected { candidate: unit.name().to_owned(), reason }),
             Err(_) => {}
         }
     }
     sort(&mut plans);
     Ok((plans, refused))
-}
-
-/// Each reason once, with the first unit that it closes and how many more.
-pub fn reasons(refused: &[Refused]) -> String {
-    let mut each: Vec<(&Refused, usize)> = Vec::new();
-    for one in refused {
-        match each.iter_mut().find(|(first, _)| first.reason == one.reason) {
-            Some((_, more)) => *more += 1,
-            None => each.push((one, 0)),
-        }
-    }
-    let said = |(Refused { unit, reason }, more): &(&Refused, usize)| match more {
-        0 => format!("{unit}: {reason}"),
-        more => format!("{unit} and {more} more: {reason}"),
-    };
-    each.iter().map(said).collect::<Vec<_>>().join("; ")
 }
 
 /// The least cycles of these plans, with what is as good.

@@ -6,7 +6,8 @@ use tilewright_target::{Direction, Number, TargetDescription};
 
 use super::Question;
 use super::cast;
-use super::plan::Contraction;
+use super::tiling::Tiling;
+use super::unit::Unit;
 
 /// Cycles of a compute unit for one block, and registers of a lane.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,16 +36,22 @@ impl ContractionCost {
         self.issue_cycles + self.traffic_cycles + self.cast_cycles + self.feeding_cycles + self.conversion_cycles
     }
 
-    pub(super) fn of(plan: &Contraction, target: &TargetDescription) -> Self {
-        let (question, unit) = (&plan.question, &plan.unit);
-        let [m, n, k] = plan.tiling.repeats();
-        let chunks = plan.chunks();
+    /// The cost of a unit repeated over layouts of the factors, of the sums and of the scales.
+    pub(super) fn new(
+        question: &Question,
+        (unit, tiling): (&Unit, &Tiling),
+        ([a, b], c): ([&LinearLayout; 2], &LinearLayout),
+        scale_layouts: &[Option<LinearLayout>; 2],
+        target: &TargetDescription,
+    ) -> Self {
+        let [m, n, k] = tiling.repeats();
+        let chunks = question.shape[2] >> tiling.chunk;
         let issues = chunks << (m + n + k);
         let turns = question.warps.div_ceil(unit.pipes);
-        let factors = [(&plan.a, question.a, &unit.a), (&plan.b, question.b, &unit.b)];
+        let factors = [(a, question.a, &unit.a), (b, question.b, &unit.b)];
         let by_unit = unit.scales.is_some();
         let (mut wavefronts, mut read, mut operations, mut scales) = (0, 0, 0, 0);
-        let sums = words(&plan.c, unit.sums.bits);
+        let sums = words(c, unit.sums.bits);
         // Sums in tensor memory come to registers when no factor is there anymore.
         let mut registers = if unit.tensor.is_some() { 0 } else { sums };
         let wavefront = widest_wavefront(target);
@@ -71,7 +78,7 @@ impl ContractionCost {
                 registers += words(layout, from.bits());
             }
         }
-        for (layout, scale) in plan.scales.iter().zip(question.scales) {
+        for (layout, scale) in scale_layouts.iter().zip(question.scales) {
             let (Some(layout), Some(scale)) = (layout, scale) else { continue };
             wavefronts += chunks * different_bits(layout, scale.number).div_ceil(wavefront);
             registers += words(layout, scale.number.bits());

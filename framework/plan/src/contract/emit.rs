@@ -9,7 +9,7 @@ use super::elements::{self, Part};
 use super::operands::Operands;
 use super::plan::Contraction;
 use super::sums::{Sums, unpacked};
-use super::unit::{Role, Scales};
+use super::unit::{Role, Scales, fuses};
 
 impl Contraction {
     /// Writes the kernel IR that adds the product of one chunk of the factors to the sums, and gives the new sums.
@@ -180,9 +180,4 @@ impl Contraction {
             }
         }
     }
-}
-
-/// Whether a plain multiply-add of a type is one operation, rounded once.
-pub fn fuses(number: Number) -> bool {
-    number.is_float() && cast::element(number) != Some(Element::Bf16)
 }

@@ -139,8 +139,8 @@ impl Feed {
     pub fn slots(&self) -> f64 {
         let warps = (1u64 << self.loaded.in_bits(Dim::WARP)) as f64;
         let moved = |counts| slots_with_accesses(counts, ACCESS_SLOTS);
-        let converted = self.conversion.as_ref().map_or(0.0, |plan| moved(&plan.counts));
-        let stored = self.store.as_ref().map_or(0.0, |store| moved(&store.access.counts));
+        let converted = self.conversion.as_ref().map_or(0.0, |plan| moved(&plan.figures.counts));
+        let stored = self.store.as_ref().map_or(0.0, |store| moved(&store.access.figures.counts));
         let (accesses, transactions) = match &self.blocks {
             Some(blocks) => (blocks.accesses, blocks.transactions),
             None => (self.access.accesses, self.access.transactions),
@@ -180,7 +180,7 @@ impl Feed {
     /// Whether shared memory is used, so that the block must meet before it is used again.
     #[must_use]
     pub fn uses_shared(&self) -> bool {
-        self.store.is_some() || self.conversion.as_ref().is_some_and(|plan| plan.shared_bytes > 0)
+        self.store.is_some() || self.conversion.as_ref().is_some_and(|plan| plan.figures.shared_bytes > 0)
     }
 }
 

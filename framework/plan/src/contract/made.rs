@@ -24,7 +24,7 @@ impl Contraction {
     pub(super) fn with_ways(mut self, means: Means<'_>) -> Result<Self, MovementError> {
         self.cost.feeding_cycles = 0.0;
         for side in 0..2 {
-            self.cost.feeding_cycles += self.way_of(side, means)?.map_or(0.0, |way| way.cost);
+            self.cost.feeding_cycles += self.way_of(side, means)?.map_or(0.0, |way| way.figures.cost);
         }
         Ok(self)
     }
@@ -37,7 +37,7 @@ impl Contraction {
     /// Those of factor 0 or 1.
     pub(super) fn feeding_slots_of(&self, side: usize, means: Means<'_>) -> Result<f64, MovementError> {
         Ok(match self.way_of(side, means)? {
-            Some(way) => slots_with_accesses(&way.counts, ACCESS_SLOTS),
+            Some(way) => slots_with_accesses(&way.figures.counts, ACCESS_SLOTS),
             None => self.feed_of(side, means)?.slots(),
         })
     }

@@ -46,15 +46,14 @@ mod whole;
 
 use tilewright_math::casts as cast;
 
-pub use choose::reasons;
-pub use choose::{Candidate, Refused, candidates, plan};
+pub use choose::{Candidate, candidates, plan};
 pub use cost::ContractionCost;
-pub use emit::fuses;
 pub use feed::places as matrix_places;
 pub use feed::{Feed, Matrix, MatrixPart, Store};
 pub use plan::Contraction;
 pub use question::{ContractError, Question, SharedOut};
 pub use scale::Scale;
 pub use sums::Sums;
+pub use unit::fuses;
 pub use ways::ways;
 pub use whole::FactorStore;

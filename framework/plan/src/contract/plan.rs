@@ -105,19 +105,9 @@ impl Contraction {
             }
         }
         let scales = tiling.of_scales(unit, question, [&held[0], &held[1]])?;
-        let nothing = ContractionCost {
-            issues: 0,
-            issue_cycles: 0.0,
-            traffic_cycles: 0.0,
-            cast_cycles: 0.0,
-            feeding_cycles: 0.0,
-            conversion_cycles: 0.0,
-            registers: 0,
-        };
+        let cost = ContractionCost::new(question, (unit, &tiling), ([&a, &b], &c), &scales, target);
         let (question, unit) = (question.clone(), unit.clone());
-        let mut plan = Self { question, a, b, c, scales, cost: nothing, unit, tiling, order, width };
-        plan.cost = ContractionCost::of(&plan, target);
-        Ok(plan)
+        Ok(Self { question, a, b, c, scales, cost, unit, tiling, order, width })
     }
 
     /// The same with 2^`width` elements of K side by side.

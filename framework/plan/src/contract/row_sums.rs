@@ -5,7 +5,16 @@ use tilewright_target::{Instruction, TargetDescription, TensorOperand};
 
 use super::Question;
 use super::operands::{Operands, number};
-use super::sums::InTensorMemory;
+
+/// The sums of a unit that has them in tensor memory.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct InTensorMemory {
+    pub moves: TensorMoves,
+    /// Columns of a tile.
+    pub columns: u64,
+    /// The fewest that are allotted.
+    pub least_columns: u32,
+}
 
 /// The sums of a row as registers hold them at the end.
 pub(super) struct RowSums {

@@ -17,16 +17,6 @@ use super::unit::Role;
 
 const TRUTH: Type = Type::Scalar(Element::I1);
 
-/// The sums of a unit that has them in tensor memory.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct InTensorMemory {
-    pub moves: TensorMoves,
-    /// Columns of a tile.
-    pub columns: u64,
-    /// The fewest that are allotted.
-    pub least_columns: u32,
-}
-
 /// The sums of one contraction under way.
 #[derive(Debug, Clone)]
 pub struct Sums {

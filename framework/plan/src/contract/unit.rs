@@ -1,17 +1,17 @@
 //! What multiplies: an instruction of the target, or plain multiply-adds of the lanes.
 
 use crate::movement::{TensorMoves, TensorTable};
+use tilewright_kernel::Element;
 use tilewright_layout::Dim;
 use tilewright_target::{
-    Completion, Instruction, InstructionKind, MatrixUnit, Operand, Queue, Semantics, TargetDescription,
+    Completion, Instruction, InstructionKind, MatrixUnit, Number, Operand, Queue, Semantics, TargetDescription,
 };
 
 use super::Question;
-use super::cast::is_possible;
+use super::cast::{element, is_possible};
 use super::operands::Operands;
-use super::row_sums::RowSums;
+use super::row_sums::{InTensorMemory, RowSums};
 use super::scale::Scale;
-use super::sums::InTensorMemory;
 
 /// Assumed where a target says nothing of its matrix instructions: one pipe, 2048 bits in a cycle.
 const ASSUMED: (u32, u32) = (1, 2048);
@@ -231,7 +231,7 @@ impl Unit {
         let (pipes, _) = rate(target.matrix.as_ref(), 0);
         // Each operation as other plain ones on as many words.
         let words = f64::from(number.bits().div_ceil(32));
-        let operations = if super::fuses(number) { 1.0 } else { 2.0 };
+        let operations = if fuses(number) { 1.0 } else { 2.0 };
         Self {
             row: None,
             transposed: false,
@@ -369,4 +369,9 @@ fn rate(matrix: Option<&MatrixUnit>, group: usize) -> (u32, u32) {
     let Some(matrix) = matrix else { return ASSUMED };
     let lone = matrix.lone_bits_per_cycle.filter(|_| group == 0);
     (matrix.pipes.max(1), lone.unwrap_or(matrix.bits_per_cycle).max(1))
+}
+
+/// Whether a plain multiply-add of a type is one operation, rounded once.
+pub fn fuses(number: Number) -> bool {
+    number.is_float() && element(number) != Some(Element::Bf16)
 }

@@ -150,7 +150,7 @@ impl<'q> Problem<'q, '_> {
             Direction::Store => store_shared(&accessor.layout, memory, self.unit_bits(), means),
             Direction::Load => load_shared(&accessor.layout, memory, self.unit_bits(), means),
         }?;
-        let counts = &plan.counts;
+        let counts = &plan.figures.counts;
         Ok(Served {
             access: self.accesses[chosen.access].name.clone(),
             way: chosen.way,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_kernel::{Counts, is_result};
 use tilewright_layout::Dim;
 use tilewright_layout::f2::Subspace;
-use tilewright_target::{BankRow, Direction, InstructionKind, Operand};
+use tilewright_target::{BankRow, Direction, InstructionKind, Operand, TargetDescription};
 
 use super::{Conversion, Means};
 
@@ -127,7 +127,8 @@ fn ways<'a>(means: &'a Means<'_>, direction: Direction) -> impl Iterator<Item = 
 
 /// The bound of plans that stay within warps: the elements that the neediest lane lacks, as many at
 /// a time as an exchange carries.
-pub(super) fn of_exchanges(conversion: &Conversion, exchange_bits: u32) -> Bound {
+pub(super) fn of_exchanges(conversion: &Conversion, target: &TargetDescription) -> Bound {
+    let exchange_bits = target.index_exchange_bits().unwrap_or(u32::BITS);
     let (src, dst) = (&conversion.src, &conversion.dst);
     let held = Subspace::span(src.registers.iter().copied());
     let wanted = Subspace::span(dst.registers.iter().copied());

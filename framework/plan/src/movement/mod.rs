@@ -13,6 +13,7 @@ mod choose;
 mod conversion;
 mod convert;
 mod copy;
+mod figures;
 mod gather;
 mod means;
 mod memory;
@@ -20,7 +21,9 @@ mod prefetch;
 mod price;
 mod reading;
 mod reduce;
+mod rejected;
 mod scan;
+mod shared_bits;
 mod source;
 mod tensor_allotment;
 mod tensor_memory;
@@ -37,11 +40,12 @@ pub use choose::{
     choose_memory, choose_memory_begun, least_wavefronts,
 };
 pub use conversion::{Conversion, MovementError, check_block, check_size};
-pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, candidates, convert};
+pub use convert::{Path, Plan, Rounds, candidates, convert};
 pub use copy::{
-    BoxCopy, BoxSource, ClosedCopy, CopyQuestion, PointedCopy, PointedQuestion, SharedCopy, boxed, boxes_in,
-    consecutive_copy, copy_boxes, copy_from_shared, copy_pointed, copy_to_shared,
+    BoxCopy, BoxSource, CopyQuestion, PointedCopy, PointedQuestion, SharedCopy, boxed, boxes_in, consecutive_copy,
+    copy_boxes, copy_from_shared, copy_pointed, copy_to_shared,
 };
+pub use figures::PlanFigures;
 pub use gather::{Gather, gather, gathers};
 pub use means::Means;
 pub use memory::{
@@ -53,7 +57,10 @@ pub use price::{cost, slots};
 pub use price::{slots_with_accesses, waited};
 pub use reading::{Reading, arranged};
 pub use reduce::{Reduction, reduce, reductions};
+pub use rejected::Rejected;
+pub(crate) use rejected::best_of;
 pub use scan::{Scan, ScanDirection, scan};
+pub use shared_bits::SharedBits;
 pub use tensor_allotment::{TensorAllotment, first_warp};
 pub use tensor_memory::{TensorMoves, TensorTable};
 pub use tuples::Combine;

@@ -3,9 +3,8 @@
 //! A tile is shared out among the warps block by block. Nothing waits for it, so a kernel prefetches what it will load
 //! some tiles later.
 
-use super::copy::ClosedCopy;
 use super::tile::only_where;
-use super::{Means, MovementError};
+use super::{Means, MovementError, Rejected, best_of};
 use tilewright_kernel::{Binary, Builder, Compare, Counts, Op, SpecialRegister, Value};
 use tilewright_target::{BlockMatrix, BlockOperand, Instruction, InstructionKind, MatrixFigure, Operand};
 
@@ -38,7 +37,7 @@ pub struct Prefetch {
     /// What a warp does for a tile, at most.
     pub counts: Counts,
     /// The other rows that are closed, each with the reason.
-    pub closed: Vec<ClosedCopy>,
+    pub closed: Vec<Rejected<String>>,
     question: PrefetchQuestion,
     operands: Vec<Operand>,
     /// Columns of the instruction for each of the question.
@@ -57,37 +56,14 @@ pub fn prefetch<'a>(question: &PrefetchQuestion, means: impl Into<Means<'a>>) ->
     if let Some(size) = sizes.into_iter().find(|size| !size.is_power_of_two()) {
         return Err(MovementError::Memory { reason: format!("{size} is no size of a tile: expected a power of two") });
     }
-    let (mut best, mut closed) = (None::<Prefetch>, Vec::new());
-    for row in means.instructions.iter().filter(|row| row.kind == InstructionKind::Prefetch) {
-        match Prefetch::by(row, question) {
-            Ok(way) if best.as_ref().is_none_or(|best| way.score() < best.score()) => best = Some(way),
-            Ok(_) => {}
-            Err(reason) => closed.push(ClosedCopy { instruction: row.name.clone(), reason }),
-        }
-    }
-    match best {
-        Some(best) => Ok(Prefetch { closed, ..best }),
-        None if closed.is_empty() => {
-            Err(MovementError::Impossible { reasons: "the target's table has no row that prefetches".to_owned() })
-        }
-        None => Err(MovementError::Impossible { reasons: reasons(&closed) }),
-    }
-}
-
-/// Each reason once, with the first row that it closes and how many more.
-fn reasons(closed: &[ClosedCopy]) -> String {
-    let mut each: Vec<(&ClosedCopy, usize)> = Vec::new();
-    for one in closed {
-        match each.iter_mut().find(|(first, _)| first.reason == one.reason) {
-            Some((_, more)) => *more += 1,
-            None => each.push((one, 0)),
-        }
-    }
-    let said = |(ClosedCopy { instruction, reason }, more): &(&ClosedCopy, usize)| match more {
-        0 => format!("{instruction}: {reason}"),
-        more => format!("{instruction} and {more} more: {reason}"),
+    let rows = means.instructions.iter().filter(|row| row.kind == InstructionKind::Prefetch);
+    let (best, closed) = best_of(rows.map(|row| (row.name.clone(), Prefetch::by(row, question))), Prefetch::score);
+    let reasons = match best {
+        Some(best) => return Ok(Prefetch { closed, ..best }),
+        None if closed.is_empty() => "the target's table has no row that prefetches".to_owned(),
+        None => Rejected::summary(&closed),
     };
-    each.iter().map(said).collect::<Vec<_>>().join("; ")
+    Err(MovementError::Impossible { reasons })
 }
 
 impl Prefetch {

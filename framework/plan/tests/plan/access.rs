@@ -40,8 +40,8 @@ fn registers_in_any_order_make_a_vector() {
     let registers = distributed(&[2, 32, 1, 4, 8, 16], 0, 6);
     let (store, load) = check(&registers, &memory(&[1, 2, 4, 8, 16, 32], &[]), 32);
     assert_eq!((store.vector_elements, load.vector_elements), (4, 4));
-    assert_eq!(store.counts, Counts { shared_stores: 2, wavefronts_stored: 8, ..Counts::default() });
-    assert_eq!(store.above_bound, None);
+    assert_eq!(store.figures.counts, Counts { shared_stores: 2, wavefronts_stored: 8, ..Counts::default() });
+    assert_eq!(store.figures.above_bound, None);
 }
 
 #[test]
@@ -50,22 +50,22 @@ fn a_column_of_a_plain_layout_conflicts_and_padding_cures_it() {
     let columns = distributed(&[4, 8, 16, 32, 1, 2], 2, 6);
     let offsets = [1, 2, 4, 8, 16, 32];
     let (plain, _) = check(&columns, &memory(&offsets, &[]), 32);
-    assert_eq!(plain.counts.wavefronts_stored, 2 * 8);
-    assert!(plain.above_bound.is_some());
+    assert_eq!(plain.figures.counts.wavefronts_stored, 2 * 8);
+    assert!(plain.figures.above_bound.is_some());
     let (padded, _) = check(&columns, &memory(&offsets, &[(8, 1)]), 32);
-    assert_eq!(padded.counts.wavefronts_stored, 2);
-    assert_eq!(padded.above_bound, None);
+    assert_eq!(padded.figures.counts.wavefronts_stored, 2);
+    assert_eq!(padded.figures.above_bound, None);
     // Or a swizzle: the row is added to the column.
     let (swizzled, _) = check(&columns, &memory(&[1, 2, 4, 8 ^ 1, 16 ^ 2, 32 ^ 4], &[]), 32);
-    assert_eq!((swizzled.counts, swizzled.above_bound), (padded.counts, None));
+    assert_eq!((swizzled.figures.counts, swizzled.figures.above_bound), (padded.figures.counts, None));
 }
 
 #[test]
 fn copies_are_stored_once_and_loaded_by_all() {
     let copies = distributed(&[0, 1, 2, 0, 0], 1, 2);
     let (store, load) = check(&copies, &memory(&[1, 2], &[]), 32);
-    assert_eq!(store.counts, Counts { shared_stores: 1, wavefronts_stored: 1, ..Counts::default() });
-    assert_eq!(load.counts, Counts { shared_loads: 1, wavefronts_loaded: 1, ..Counts::default() });
+    assert_eq!(store.figures.counts, Counts { shared_stores: 1, wavefronts_stored: 1, ..Counts::default() });
+    assert_eq!(load.figures.counts, Counts { shared_loads: 1, wavefronts_loaded: 1, ..Counts::default() });
 }
 
 #[test]

@@ -110,7 +110,7 @@ proptest! {
         let means = Means::of(&target).with_scratch(bytes);
         let (plans, _) = movement::candidates(&pair.src, &pair.dst, pair.bits, means).expect("sound");
         for plan in &plans {
-            prop_assert!(plan.shared_bytes <= bytes);
+            prop_assert!(plan.figures.shared_bytes <= bytes);
             let proved = conversion_case([&pair.src, &pair.dst], pair.bits, plan).and_then(|case| check_emulated(&case, means));
             prop_assert!(proved.is_ok(), "{}: {}", plan.path, proved.expect_err("shown"));
         }
@@ -135,9 +135,9 @@ fn a_register_and_the_block_change_places() {
         cluster_barriers: 2,
         ..Counts::default()
     };
-    assert_eq!((plan.path, plan.counts, plan.blocks()), (Path::Cluster, expected, 2));
-    assert_eq!((plan.above_bound, plan.shared_bytes), (None, 64));
-    assert_eq!(slots(&plan.counts), 24.0);
+    assert_eq!((plan.path, plan.figures.counts, plan.blocks()), (Path::Cluster, expected, 2));
+    assert_eq!((plan.figures.above_bound, plan.figures.shared_bytes), (None, 64));
+    assert_eq!(slots(&plan.figures.counts), 24.0);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn copies_of_all_blocks_are_shared_out_without_leaving_the_block() {
     let (src, dst) = (layout(5, [&[8, 16], &[1, 2, 4], &[], &[0]]), of_two_blocks(&[8], [1, 2, 4], 16));
     let plan = only(&src, &dst, 32);
     assert_eq!((plan.path, plan.blocks()), (Path::Shared, 2));
-    assert_eq!((plan.counts.cluster_barriers, plan.counts.barriers), (0, 1));
+    assert_eq!((plan.figures.counts.cluster_barriers, plan.figures.counts.barriers), (0, 1));
     let text = conversion_kernel("k", &src, &dst, 32, &plan).expect("a kernel").to_string();
     assert!(!text.contains("cluster_address") && text.contains("special block"), "{text}");
 }
@@ -171,7 +171,7 @@ fn what_blocks_hold_in_parts_is_gathered_by_all() {
     let plan = only(&src, &dst, 32);
     assert_eq!(plan.path, Path::Cluster);
     // Two elements of a thread lie together; four are loaded, in two phases of half the lanes.
-    assert_eq!((plan.counts.wavefronts_stored, plan.counts.wavefronts_loaded), (2, 4));
+    assert_eq!((plan.figures.counts.wavefronts_stored, plan.figures.counts.wavefronts_loaded), (2, 4));
     let text = conversion_kernel("k", &src, &dst, 32, &plan).expect("a kernel").to_string();
     // Which of a thread's registers are of the own memory depends on the block: both groups are asked for.
     assert_eq!(text.matches("cluster_address").count(), 2, "{text}");
@@ -183,7 +183,7 @@ fn lanes_of_a_warp_that_ask_several_blocks_take_wavefronts_of_each() {
     let (src, dst) = (of_two_blocks(&[8], [1, 2, 4], 16), of_two_blocks(&[8], [1, 2, 16], 4));
     let plan = only(&src, &dst, 32);
     assert_eq!(plan.path, Path::Cluster);
-    assert!(plan.counts.wavefronts_loaded >= 2 * plan.counts.shared_loads, "{:?}", plan.counts);
+    assert!(plan.figures.counts.wavefronts_loaded >= 2 * plan.figures.counts.shared_loads, "{:?}", plan.figures.counts);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn rounds_wait_for_the_cluster_between_them() {
         let means = Means::of(&target).with_scratch(bytes);
         let plans = check_all(&src, &dst, 32, means);
         let plan = plans.iter().find(|plan| plan.path == Path::Cluster).expect("a plan");
-        assert_eq!((plan.shared_bytes, plan.counts.cluster_barriers), (bytes, 2 * rounds));
+        assert_eq!((plan.figures.shared_bytes, plan.figures.counts.cluster_barriers), (bytes, 2 * rounds));
     }
 }
 
@@ -222,7 +222,7 @@ fn targets_without_clusters_or_with_smaller_ones_say_so() {
 fn a_barrier_of_the_cluster_costs_what_the_target_says() {
     let (src, dst) = (of_two_blocks(&[8], [1, 2, 4], 16), of_two_blocks(&[16], [1, 2, 4], 8));
     let mut target = machine();
-    let cost = |target: &_| movement::convert(&src, &dst, 32, target).expect("a plan").cost;
+    let cost = |target: &_| movement::convert(&src, &dst, 32, target).expect("a plan").figures.cost;
     let as_of_block = cost(&target);
     let mut barrier = target.costs.block_barrier.clone();
     barrier.latency += 100.0;

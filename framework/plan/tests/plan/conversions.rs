@@ -59,7 +59,11 @@ fn check_rounds(src: &LinearLayout, dst: &LinearLayout, plan: &Plan) {
         }
     }
     let moving = (0..rounds.count()).filter(|&round| !rounds.stays(round)).count() as u64;
-    assert!([moving, 2 * moving].contains(&plan.counts.exchanges), "{moving} rounds, {:?}", plan.counts);
+    assert!(
+        [moving, 2 * moving].contains(&plan.figures.counts.exchanges),
+        "{moving} rounds, {:?}",
+        plan.figures.counts
+    );
 }
 
 const LANE_BITS: usize = 3;
@@ -135,7 +139,7 @@ proptest! {
 fn a_layout_converts_to_itself_by_doing_nothing() {
     let a = layout(6, 1, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
     let plan = movement::convert(&a, &a, 16, &machine()).expect("possible");
-    assert_eq!((plan.path, plan.counts, plan.shared_bytes), (Path::None, Default::default(), 0));
+    assert_eq!((plan.path, plan.figures.counts, plan.figures.shared_bytes), (Path::None, Default::default(), 0));
     check_all(&a, &a, 16);
 }
 
@@ -144,7 +148,7 @@ fn renamed_registers_cost_nothing() {
     let src = layout(6, 1, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
     let dst = layout(6, 1, &[0, 1, 2, 3, 5, 4], &mixed(6, &[]));
     let plan = movement::convert(&src, &dst, 32, &machine()).expect("possible");
-    assert_eq!((plan.path, plan.counts), (Path::Register, Default::default()));
+    assert_eq!((plan.path, plan.figures.counts), (Path::Register, Default::default()));
     assert!(check_all(&src, &dst, 32).iter().any(|plan| plan.path == Path::Register));
 }
 
@@ -155,7 +159,10 @@ fn a_permutation_of_lanes_is_one_exchange_a_word() {
     let dst = layout(5, 0, &[1, 2, 0, 3, 4], &mixed(5, &[]));
     let plans = movement::candidates(&src, &dst, 16, &machine()).expect("sound").0;
     let exchange = plans.iter().find(|plan| plan.path == Path::Shuffle).expect("possible");
-    assert_eq!((exchange.counts.exchanges, exchange.counts.selects, exchange.bound.exchanges), (2, 0, 2));
+    assert_eq!(
+        (exchange.figures.counts.exchanges, exchange.figures.counts.selects, exchange.figures.bound.exchanges),
+        (2, 0, 2)
+    );
     check_all(&src, &dst, 16);
 }
 
@@ -167,8 +174,8 @@ fn the_transpose_of_seed_figure_5_needs_no_conflicts() {
     let plans = movement::candidates(&src, &dst, 32, &machine()).expect("sound").0;
     let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
     // 64 elements of 4 bytes are 8 wavefronts of 32 bytes each way, and no more are taken.
-    assert_eq!((shared.counts.wavefronts_stored, shared.counts.wavefronts_loaded), (8, 8));
-    assert_eq!((shared.bound.wavefronts_stored, shared.bound.wavefronts_loaded), (8, 8));
+    assert_eq!((shared.figures.counts.wavefronts_stored, shared.figures.counts.wavefronts_loaded), (8, 8));
+    assert_eq!((shared.figures.bound.wavefronts_stored, shared.figures.bound.wavefronts_loaded), (8, 8));
     check_all(&src, &dst, 32);
 }
 
@@ -179,12 +186,14 @@ fn columns_of_narrow_elements_are_moved_as_tiles() {
     let src = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
     let dst = layout(6, 0, &[3, 4, 5, 0, 1, 2], &mixed(6, &[]));
     let by = |matrix: bool| {
-        let tiled = |plan: &Plan| plan.counts.matrix_stores + plan.counts.matrix_loads > 0;
+        let tiled = |plan: &Plan| plan.figures.counts.matrix_stores + plan.figures.counts.matrix_loads > 0;
         let plans = check_all(&src, &dst, 16).into_iter();
         plans.filter(|plan| plan.path == Path::Shared).find(|plan| tiled(plan) == matrix).expect("a plan")
     };
     // 1024 bits are 4 wavefronts of 32 bytes each way; elements one by one are twice as many.
-    let wavefronts = |plan: Plan| (plan.counts.wavefronts_stored + plan.counts.wavefronts_loaded, plan.above_bound);
+    let wavefronts = |plan: Plan| {
+        (plan.figures.counts.wavefronts_stored + plan.figures.counts.wavefronts_loaded, plan.figures.above_bound)
+    };
     assert_eq!(wavefronts(by(true)), (8, None));
     assert_eq!(wavefronts(by(false)).0, 12);
 }
@@ -196,9 +205,9 @@ fn scratch_that_does_not_fit_is_used_in_rounds() {
     let dst = layout(9, 0, &[3, 4, 5, 0, 1, 2, 6, 7, 8], &mixed(9, &[]));
     let plans = movement::candidates(&src, &dst, 64, &machine()).expect("sound").0;
     let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
-    assert_eq!(shared.shared_bytes, 2048);
+    assert_eq!(shared.figures.shared_bytes, 2048);
     // Store, wait, load, wait, store, wait, load.
-    assert_eq!(shared.counts.warp_barriers, 3);
+    assert_eq!(shared.figures.counts.warp_barriers, 3);
     check_all(&src, &dst, 64);
 }
 
@@ -215,8 +224,8 @@ fn warps_that_hold_the_same_store_a_share_each() {
     let plans = check_all(&src, &dst, 32);
     let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
     // A quarter of 256 bytes is two wavefronts a warp.
-    assert_eq!((shared.counts.wavefronts_stored, shared.counts.selects), (2, 0));
-    assert_eq!(shared.bound.wavefronts_stored, 2);
+    assert_eq!((shared.figures.counts.wavefronts_stored, shared.figures.counts.selects), (2, 0));
+    assert_eq!(shared.figures.bound.wavefronts_stored, 2);
 }
 
 #[test]
@@ -229,7 +238,7 @@ fn a_plan_is_held_to_the_scratch_that_it_may_use() {
         let (plans, _) = movement::candidates(&src, &dst, 32, means).expect("sound");
         let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
         // 64 elements of 4 bytes.
-        assert_eq!((shared.shared_bytes, shared.counts.warp_barriers), (bytes, 2 * 256 / bytes - 1));
+        assert_eq!((shared.figures.shared_bytes, shared.figures.counts.warp_barriers), (bytes, 2 * 256 / bytes - 1));
         conversion_case([&src, &dst], 32, shared)
             .and_then(|case| check_emulated(&case, means))
             .expect("the plan is right");
@@ -280,8 +289,11 @@ fn bytes_are_exchanged_so_that_words_cross_memory() {
     let (plans, _) = movement::candidates(&src, &dst, 8, &machine()).expect("plans");
     let of = |path: Path| plans.iter().find(|plan| plan.path == path).expect("a plan on this path");
     assert_eq!(best.path, Path::Mixed);
-    let wavefronts = |plan: &Plan| plan.counts.wavefronts_stored + plan.counts.wavefronts_loaded;
+    let wavefronts = |plan: &Plan| plan.figures.counts.wavefronts_stored + plan.figures.counts.wavefronts_loaded;
     assert_eq!(wavefronts(of(Path::Shared)), 8 + 32, "four bytes a lane on one side");
     assert_eq!(wavefronts(&best), 8 + 8, "four bytes a lane on both");
-    assert!(best.counts.exchanges > 0 && movement::slots(&best.counts) < movement::slots(&of(Path::Shared).counts));
+    assert!(
+        best.figures.counts.exchanges > 0
+            && movement::slots(&best.figures.counts) < movement::slots(&of(Path::Shared).figures.counts)
+    );
 }

@@ -74,7 +74,7 @@ fn rows(bits: u32) -> LinearLayout {
 fn lines_within_lanes_are_exchanged_and_long_ones_go_through_memory() {
     // One register of a line a lane: one exchange for each result.
     let short = check(&rows(3), &rows(3), Dim::tensor(1), 32);
-    assert_eq!((short.path, short.counts.exchanges, short.counts.selects), (Path::Shuffle, 2, 0));
+    assert_eq!((short.path, short.figures.counts.exchanges, short.figures.counts.selects), (Path::Shuffle, 2, 0));
     // The exchanges double with the registers of a line for each of twice the results; the loads only
     // double.
     let paths: Vec<Path> = (3..7).map(|bits| check(&rows(bits), &rows(bits), Dim::tensor(1), 32).path).collect();

@@ -31,7 +31,7 @@ fn plan(target: &TargetDescription, bits: u32, content: &[usize]) -> Plan {
 
 /// What is counted of a plan: exchanges, byte permutes, selects.
 fn counted(target: &TargetDescription, bits: u32, content: &[usize]) -> (u64, u64, u64) {
-    let counts = plan(target, bits, content).counts;
+    let counts = plan(target, bits, content).figures.counts;
     (counts.exchanges, counts.permutes, counts.selects)
 }
 
@@ -48,7 +48,7 @@ fn a_register_bit_for_a_lane_bit_is_a_swap_of_two_words() {
 #[test]
 fn rounds_in_which_all_lanes_differ_alike_go_by_the_constant() {
     let across = |masks: &[u32], bits: u32, content: &[usize]| {
-        let counts = plan(&machine_that_crosses(masks), bits, content).counts;
+        let counts = plan(&machine_that_crosses(masks), bits, content).figures.counts;
         (counts.exchanges, counts.exchanges_xor)
     };
     assert_eq!(across(&[1], 32, &[0, 2, 1, 3, 4]), (2, 2), "a register bit for a lane bit");
@@ -76,7 +76,7 @@ fn what_all_lanes_gather_is_swapped_with_itself() {
     let target = machine_that_swaps(&[1]);
     let plan = convert(&src, &dst, 32, &target).expect("possible");
     conversion_case([&src, &dst], 32, &plan).and_then(|case| check_emulated(&case, Means::of(&target))).expect("right");
-    assert_eq!((plan.counts.exchanges, plan.counts.selects), (2, 0), "a swap for each of two words");
+    assert_eq!((plan.figures.counts.exchanges, plan.figures.counts.selects), (2, 0), "a swap for each of two words");
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn no_sequence_of_elementary_steps_is_cheaper_than_the_plan() {
             let (mut sums, mut dearer) = ((0.0, 0.0), Vec::new());
             for content in permutations(registers + LANE_BITS) {
                 let least = all.iter().map(|prices| prices[&content]).fold(f64::INFINITY, f64::min);
-                let found = slots(&plan(&target, bits, &content).counts);
+                let found = slots(&plan(&target, bits, &content).figures.counts);
                 sums = (sums.0 + found, sums.1 + least);
                 if found > least {
                     dearer.push(format!("{content:?}: {found}, not {least}"));

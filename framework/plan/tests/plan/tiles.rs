@@ -60,7 +60,7 @@ proptest! {
         let means = Means::of(&target).with_instructions(std::slice::from_ref(&row));
         let access = proved(&made.question(), made.loads, means);
         prop_assert_eq!(access.instruction(), Some(row.name.as_str()));
-        let counts = access.counts;
+        let counts = access.figures.counts;
         prop_assert_eq!((counts.shared_stores, counts.shared_loads), (0, 0));
     }
 }
@@ -74,14 +74,14 @@ proptest! {
         for loads in [false, true] {
             let plain = proved(&question, loads, Means::of(&target));
             let access = proved(&question, loads, Means::of(&target).with_instructions(&rows));
-            prop_assert!(slots(&access.counts) <= slots(&plain.counts));
-            prop_assert_eq!(access.above_bound.is_some(), !met(&access), "a reason where there is one");
+            prop_assert!(slots(&access.figures.counts) <= slots(&plain.figures.counts));
+            prop_assert_eq!(access.figures.above_bound.is_some(), !met(&access), "a reason where there is one");
         }
     }
 }
 
 fn met(access: &SharedAccess) -> bool {
-    let (counts, bound) = (&access.counts, &access.bound);
+    let (counts, bound) = (&access.figures.counts, &access.figures.bound);
     counts.wavefronts_stored <= bound.wavefronts_stored && counts.wavefronts_loaded <= bound.wavefronts_loaded
 }
 
@@ -98,15 +98,15 @@ fn a_transposing_instruction_halves_the_wavefronts() {
     let question = columns_of_rows();
     let plain = proved(&question, true, Means::of(&target));
     // Eight rows, in each all lanes want 2 bytes: a wavefront a row, half of which is wanted.
-    assert_eq!(plain.counts, Counts { shared_loads: 8, wavefronts_loaded: 8, ..Counts::default() });
-    assert!(plain.above_bound.expect("a reason").contains("8 wavefronts against 4"));
+    assert_eq!(plain.figures.counts, Counts { shared_loads: 8, wavefronts_loaded: 8, ..Counts::default() });
+    assert!(plain.figures.above_bound.expect("a reason").contains("8 wavefronts against 4"));
     let registers = distributed(&[8, 16, 32, 4, 1, 2], 0, 6);
     let question = Question { registers, ..question };
     let tiled = proved(&question, true, Means::of(&target).with_instructions(&rows));
     assert_eq!(tiled.instruction(), Some("load_columns"));
     // 128 bytes are four wavefronts of 32; an instruction moves 64.
-    assert_eq!(tiled.counts, Counts { matrix_loads: 2, wavefronts_loaded: 4, ..Counts::default() });
-    assert_eq!((tiled.above_bound.as_deref(), tiled.vector_elements), (None, 4));
+    assert_eq!(tiled.figures.counts, Counts { matrix_loads: 2, wavefronts_loaded: 4, ..Counts::default() });
+    assert_eq!((tiled.figures.above_bound.as_deref(), tiled.vector_elements), (None, 4));
 }
 
 /// Registers that number slots are those that keep slots of one wavefront in different banks.
@@ -121,7 +121,7 @@ fn registers_are_chosen_that_keep_slots_apart() {
     let question = Question { registers, memory: memory(&[1, 2, 4, 8, 16, 32], &[]), bits: 16 };
     let access = proved(&question, true, means);
     assert_eq!(access.instruction(), Some("load_columns"));
-    assert_eq!(access.counts, Counts { matrix_loads: 2, wavefronts_loaded: 4, ..Counts::default() });
+    assert_eq!(access.figures.counts, Counts { matrix_loads: 2, wavefronts_loaded: 4, ..Counts::default() });
 }
 
 #[test]
@@ -133,8 +133,8 @@ fn warps_that_hold_the_same_store_a_share_each_by_instructions_too() {
     };
     let shared = proved(&question([0]), false, Means::of(&target).with_instructions(&rows));
     assert_eq!(shared.instruction(), Some("store_columns"));
-    assert_eq!(shared.counts, Counts { matrix_stores: 1, wavefronts_stored: 2, ..Counts::default() });
-    assert_eq!(shared.above_bound, None);
+    assert_eq!(shared.figures.counts, Counts { matrix_stores: 1, wavefronts_stored: 2, ..Counts::default() });
+    assert_eq!(shared.figures.above_bound, None);
 }
 
 /// Rows for other warps, and rows whose addresses ask for more than slots give, are left alone.

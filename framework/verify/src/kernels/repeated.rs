@@ -20,7 +20,7 @@ pub fn repeated_conversion_kernel(
 ) -> Result<Kernel, MovementError> {
     let element = integer(element_bits)?;
     kernel_around("convert", src, dst, &[element_bits], |builder, tensors| {
-        let shared = plan.shared_bytes > 0;
+        let shared = plan.figures.shared_bytes > 0;
         vec![repeat(builder, element, &tensors[0], rounds, shared, |builder, values| plan.emit(builder, values))]
     })
 }
@@ -62,7 +62,7 @@ pub fn repeated_gather_kernel(
     let mut builder = begin("gather", layout, &["tensor", "indices", "registers"]);
     let values = read_tensor(&mut builder, 0, layout, element);
     let places = read_tensor(&mut builder, 1, layout, Element::I32);
-    let shared = gather.shared_bytes > 0;
+    let shared = gather.figures.shared_bytes > 0;
     let gathered =
         repeat(&mut builder, element, &values, rounds, shared, |builder, values| gather.emit(builder, values, &places));
     write_registers(&mut builder, 2, layout, element, &gathered);

@@ -22,9 +22,9 @@ pub fn conversion_case(
     let kernel = conversion_kernel("convert", src, dst, element_bits, plan)?;
     let elements = (0..1u64 << dst.outs().bits()).map(|index| element(index, element_bits)).collect();
     Ok(moved(kernel, [src, dst], &[element_bits], &[elements]).with_plan(
-        ExpectedCounts::all(plan.counts, plan.bound),
-        plan.cost,
-        plan.shared_bytes,
+        ExpectedCounts::all(plan.figures.counts, plan.figures.bound),
+        plan.figures.cost,
+        plan.figures.shared_bytes,
     ))
 }
 
@@ -40,9 +40,9 @@ pub fn reduction_case(
     let kernel = reduction_kernel("reduce", src, element_bits, plan)?;
     let sums: Vec<_> = element_bits.iter().map(|&bits| sums_along(src, axis, bits)).collect();
     Ok(moved(kernel, [src, &plan.result], element_bits, &sums).with_plan(
-        ExpectedCounts::all(plan.counts, plan.bound),
-        plan.cost,
-        plan.shared_bytes,
+        ExpectedCounts::all(plan.figures.counts, plan.figures.bound),
+        plan.figures.cost,
+        plan.figures.shared_bytes,
     ))
 }
 
@@ -65,9 +65,9 @@ pub fn scan_case(
         _ => earlier.iter().zip(later).map(|(&a, &b)| builder.binary(Binary::Add, a, b)).collect(),
     })?;
     Ok(moved(kernel, [src, src], element_bits, &scanned(src, axis, element_bits, direction)).with_plan(
-        ExpectedCounts::all(plan.counts, plan.bound),
-        plan.cost,
-        plan.shared_bytes,
+        ExpectedCounts::all(plan.figures.counts, plan.figures.bound),
+        plan.figures.cost,
+        plan.figures.shared_bytes,
     ))
 }
 
@@ -86,9 +86,9 @@ pub fn gather_case(
     let places = little_endian((0..1u64 << indices.outs().bits()).map(|place| index_at(src, axis, place)), 4);
     let elements = gathered(src, indices, axis, |index| element(index, element_bits));
     let buffers = vec![input(0, tensor), input(1, places), registers(0, indices, element_bits, &elements)];
-    let counts = ExpectedCounts { may_conflict: true, ..ExpectedCounts::all(plan.counts, Bound::default()) };
+    let counts = ExpectedCounts { may_conflict: true, ..ExpectedCounts::all(plan.figures.counts, Bound::default()) };
     let case = TestCase::of_buffers(kernel, 1 << src.in_bits(Dim::BLOCK), buffers);
-    Ok(case.with_plan(counts, plan.cost, plan.shared_bytes))
+    Ok(case.with_plan(counts, plan.figures.cost, plan.figures.shared_bytes))
 }
 
 /// The scan of the row-major test tensors, one element after the other.

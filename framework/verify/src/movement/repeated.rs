@@ -54,12 +54,13 @@ impl Repeated<'_> {
     #[must_use]
     pub fn predicted(&self, element_bits: u32, rounds: u32) -> Predicted {
         let (counts, cycles, shared_bytes) = match self {
-            Self::Conversion(_, plan) => (plan.counts, plan.cost, plan.shared_bytes),
+            Self::Conversion(_, plan) => (plan.figures.counts, plan.figures.cost, plan.figures.shared_bytes),
             Self::Staging(_, memory, [store, load]) => {
-                let counts = store.counts.plus(load.counts).plus(Counts { barriers: 1, ..Counts::default() });
-                (counts, store.cost + load.cost, memory.allocated_bytes(element_bits))
+                let counts =
+                    store.figures.counts.plus(load.figures.counts).plus(Counts { barriers: 1, ..Counts::default() });
+                (counts, store.figures.cost + load.figures.cost, memory.allocated_bytes(element_bits))
             }
-            Self::Gather(_, _, plan) => (plan.counts, plan.cost, plan.shared_bytes),
+            Self::Gather(_, _, plan) => (plan.figures.counts, plan.figures.cost, plan.figures.shared_bytes),
         };
         Predicted { rounds, counts: Some(counts), cycles, shared_bytes }
     }

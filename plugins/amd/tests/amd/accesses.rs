@@ -118,9 +118,9 @@ fn conversions_go_through_scratch_by_what_transposes() {
     let plain = shared(Means::of(target.description()));
     let tiled = shared(Means::of(target.description()).with_instructions(target.instructions()));
     // 1024 bytes: two loads of 512, each in two wavefronts; stores of 128 bytes in each of eight.
-    assert_eq!((tiled.counts.matrix_loads, tiled.counts.wavefronts_loaded), (2, 4));
-    assert_eq!((tiled.counts.wavefronts_stored, tiled.above_bound.as_deref()), (8, None));
-    assert!(slots(&tiled.counts) < slots(&plain.counts), "{plain:?}");
+    assert_eq!((tiled.figures.counts.matrix_loads, tiled.figures.counts.wavefronts_loaded), (2, 4));
+    assert_eq!((tiled.figures.counts.wavefronts_stored, tiled.figures.above_bound.as_deref()), (8, None));
+    assert!(slots(&tiled.figures.counts) < slots(&plain.figures.counts), "{plain:?}");
     let kernel = conversion_kernel("convert", &src, &dst, 16, &tiled).unwrap();
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
     let artifact = target.compile(&tilewright_kernel::Module { kernels: vec![kernel] }, &options).unwrap();

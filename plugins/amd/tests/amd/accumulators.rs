@@ -74,7 +74,7 @@ fn count(assembly: &str, mnemonic: &str) -> u64 {
 fn results_that_lie_as_operands_stay() {
     for instruction in [[32, 32, 8], [16, 16, 16]] {
         let plan = Case { version: 3, instruction, k_width: 4 }.plan(&mi300x());
-        assert_eq!(plan.counts, Counts::default(), "{instruction:?}");
+        assert_eq!(plan.figures.counts, Counts::default(), "{instruction:?}");
     }
 }
 
@@ -89,7 +89,11 @@ fn results_are_swapped_into_operands_where_lanes_swap() {
         let plan = case.plan(&target);
         let swaps = words / 2;
         let expected = Counts { exchanges: swaps * lanes.len() as u64, ..Counts::default() };
-        assert_eq!((plan.path, plan.counts, plan.shared_bytes), (Path::Shuffle, expected, 0), "{instruction:?}");
+        assert_eq!(
+            (plan.path, plan.figures.counts, plan.figures.shared_bytes),
+            (Path::Shuffle, expected, 0),
+            "{instruction:?}"
+        );
         let text = assembly(&target, &case.module(&target, &plan)).unwrap();
         for lane in [16, 32] {
             let expected = if lanes.contains(&lane) { swaps } else { 0 };
@@ -106,7 +110,7 @@ fn results_are_exchanged_into_operands_elsewhere() {
     let case = Case { version: 3, instruction: [32, 32, 16], k_width: 8 };
     let plan = case.plan(&target);
     let expected = Counts { exchanges: 8, selects: 24, ..Counts::default() };
-    assert_eq!((plan.path, plan.counts, plan.shared_bytes), (Path::Shuffle, expected, 0));
+    assert_eq!((plan.path, plan.figures.counts, plan.figures.shared_bytes), (Path::Shuffle, expected, 0));
     let text = assembly(&target, &case.module(&target, &plan)).unwrap();
     assert_eq!(count(&text, "ds_bpermute_b32"), 8, "{text}");
 }

@@ -53,8 +53,12 @@ fn an_accumulator_becomes_an_operand_without_shared_memory() {
         let plan = convert(&src, &dst, BITS, means).unwrap();
         let words = columns / 8;
         let expected = Counts { exchanges: words, permutes: words, selects: words, ..Counts::default() };
-        assert_eq!((plan.path, plan.counts, plan.shared_bytes), (Path::Shuffle, expected, 0), "{columns} columns");
-        assert!(slots(&plan.counts) <= slots(&by_hand(columns)), "{columns} columns");
+        assert_eq!(
+            (plan.path, plan.figures.counts, plan.figures.shared_bytes),
+            (Path::Shuffle, expected, 0),
+            "{columns} columns"
+        );
+        assert!(slots(&plan.figures.counts) <= slots(&by_hand(columns)), "{columns} columns");
         conversion_case([&src, &dst], BITS, &plan).and_then(|case| check_emulated(&case, means)).unwrap();
     }
 }
@@ -95,7 +99,7 @@ fn the_ptx_has_the_permutes_that_the_plan_counts() {
     let artifact = target.compile(&module, &options).unwrap();
     let ptx = artifact.text(Emit::Assembly).unwrap();
     let count = |word: &str| ptx.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64;
-    let Counts { exchanges, permutes, selects, .. } = plan.counts;
+    let Counts { exchanges, permutes, selects, .. } = plan.figures.counts;
     let found = [count("shfl.sync."), count("prmt."), count("selp.")];
     assert_eq!(found, [exchanges, permutes, selects + 2], "{ptx}");
 }

@@ -110,8 +110,8 @@ fn no_plan_costs_more_than_tritons() {
         let (src, dst, _) = planned(&target, case, 16);
         let means = Means::of(target.description()).with_instructions(target.instructions());
         let plan = convert(&src, &dst, 16, means).unwrap();
-        let (ours, tritons) = (slots(&plan.counts), stored + loaded + 10.0 * (block + cluster));
-        eprintln!("{name}: {ours} slots, Triton's {tritons}; above the bound: {:?}", plan.above_bound);
+        let (ours, tritons) = (slots(&plan.figures.counts), stored + loaded + 10.0 * (block + cluster));
+        eprintln!("{name}: {ours} slots, Triton's {tritons}; above the bound: {:?}", plan.figures.above_bound);
         if ours > tritons {
             above.push(name);
         }
@@ -145,11 +145,11 @@ fn the_code_does_what_the_plan_says() {
             assert!(ptx.contains(&format!(".target {assembler}\n")), "{ptx}");
             assert!(ptx.contains(&format!(".reqnctapercluster {}, 1, 1", plan.blocks())), "{ptx}");
             assert_eq!(artifact.kernels[0].blocks, plan.blocks());
-            assert_eq!(count("barrier.cluster.arrive.aligned"), plan.counts.cluster_barriers, "{ptx}");
-            assert_eq!(count("barrier.cluster.wait.aligned"), plan.counts.cluster_barriers, "{ptx}");
-            assert_eq!(count("bar.sync"), plan.counts.barriers, "{ptx}");
+            assert_eq!(count("barrier.cluster.arrive.aligned"), plan.figures.counts.cluster_barriers, "{ptx}");
+            assert_eq!(count("barrier.cluster.wait.aligned"), plan.figures.counts.cluster_barriers, "{ptx}");
+            assert_eq!(count("bar.sync"), plan.figures.counts.barriers, "{ptx}");
             let (own, all) = (loaded_bits(ptx, "ld.shared."), loaded_bits(ptx, "ld.shared::cluster."));
-            assert_eq!(own + all, plan.shared_bits().loaded, "{}: {ptx}", case.0);
+            assert_eq!(own + all, plan.figures.shared_bits.loaded, "{}: {ptx}", case.0);
             assert_eq!(all > 0, case.4, "{}: {ptx}", case.0);
             assert_eq!(ptx.contains("mapa.shared::cluster.u"), case.4, "{}: {ptx}", case.0);
             assert!(!ptx.contains("st.shared::cluster") && !ptx.contains(".local"), "{ptx}");

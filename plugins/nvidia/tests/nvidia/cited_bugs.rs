@@ -50,7 +50,7 @@ fn a_sum_after_a_cumulative_sum() {
         let src = distributed(&target, &blocked(&size, &lanes, &warps, &[2, 1, 0]), &[16, 16, 16]);
         let cumulative = scan(&src, Dim::tensor(0), &[32], ScanDirection::Up, target.description()).unwrap();
         let sum = reduce(&src, Dim::tensor(1), &[32], target.description()).unwrap();
-        for (seen, counts) in through_memory.iter_mut().zip([cumulative.counts, sum.counts]) {
+        for (seen, counts) in through_memory.iter_mut().zip([cumulative.figures.counts, sum.figures.counts]) {
             *seen |= counts.barriers > 0;
         }
         let add: &mut Combine = &mut |builder, a, b| vec![builder.binary(Binary::Add, a[0], b[0])];

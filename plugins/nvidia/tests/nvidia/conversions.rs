@@ -131,7 +131,7 @@ fn operands_of_mma_are_stored_once_and_loaded_by_all_that_want_them() {
         let artifact = planned.compiled(&h100(), &[Emit::Assembly]);
         let found = ptx::movement(artifact.text(Emit::Assembly).unwrap(), "convert");
         assert_eq!((found.stored_bits, found.loaded_bits, found.exchanges), (1024, loaded_bits, 0), "{}", case.name);
-        assert_eq!(planned.plan.shared_bytes, 128 * 64 * 2);
+        assert_eq!(planned.plan.figures.shared_bytes, 128 * 64 * 2);
     }
 }
 
@@ -139,13 +139,13 @@ fn operands_of_mma_are_stored_once_and_loaded_by_all_that_want_them() {
 fn the_cases_are_what_they_are_for() {
     let target = h100();
     let of = |name: &str| cases().iter().find(|case| case.name == name).unwrap().planned(&target);
-    assert!(of("16 warps, more than is at hand at once").plan.counts.barriers > 1, "several rounds");
+    assert!(of("16 warps, more than is at hand at once").plan.figures.counts.barriers > 1, "several rounds");
     assert!(of("a source that warps replicate").replicated);
     let left_out = of("a source whose copies nobody can share out");
     assert!(left_out.replicated);
     assert_eq!(left_out.kernel.to_string().matches(" if ").count(), 1, "a predicated store: {}", left_out.kernel);
-    let packed = of("lanes permuted, bytes packed").plan.counts.exchanges;
-    let split = of("lanes permuted, 64-bit elements").plan.counts.exchanges;
+    let packed = of("lanes permuted, bytes packed").plan.figures.counts.exchanges;
+    let split = of("lanes permuted, 64-bit elements").plan.figures.counts.exchanges;
     assert_eq!((packed, split), (1, 2), "4 bytes a lane in one exchange; 8 bytes a lane in two");
     assert_eq!(of("words of one warp").movement().block_barriers, 0);
 }

@@ -52,7 +52,7 @@ fn code_has_the_products_and_the_matrix_loads_of_the_plan() {
             assert_eq!(count(&ptx, plan.row().unwrap()), plan.cost.issues / plan.chunks());
             let feeds = plan.feeds(means(&target)).unwrap();
             let conversions = feeds.iter().filter_map(|feed| feed.conversion.as_ref());
-            let loads = conversions.map(|conversion| conversion.counts.matrix_loads).sum::<u64>();
+            let loads = conversions.map(|conversion| conversion.figures.counts.matrix_loads).sum::<u64>();
             assert_eq!(count(&ptx, "ldmatrix"), loads, "{types:?}");
             by_matrix += loads;
         }
@@ -85,7 +85,7 @@ fn factors_of_sixteen_bits_in_shared_memory_are_loaded_by_ldmatrix() {
             assert!(count(&ptx, "mma.sync") > 0 && count(&ptx, "fma.") == 0, "{shape:?} {types:?}");
             let (mut matrix_loads, mut others) = (0, 0);
             for (feed, number) in plan.feeds(means(&target)).unwrap().iter().zip([plan.question.a, plan.question.b]) {
-                let Some(counts) = feed.conversion.as_ref().map(|conversion| conversion.counts) else {
+                let Some(counts) = feed.conversion.as_ref().map(|conversion| conversion.figures.counts) else {
                     // A lane's elements lie side by side, so that it loads them as they are wanted.
                     continue;
                 };

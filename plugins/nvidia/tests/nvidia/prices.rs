@@ -37,7 +37,8 @@ pub fn check_matrix_accesses_become_code(answers: Answers) {
     let h100 = TargetDescription::from_toml("h100.toml", include_str!("../../../../targets/h100.toml")).unwrap();
     let target = NvidiaTarget::new(h100.clone()).unwrap();
     let rows = prices::all_rows(answers, |description| (*description == h100).then(|| target.instructions().to_vec()));
-    let by_matrix = |row: &&prices::Compared| row.plan.counts.matrix_stores + row.plan.counts.matrix_loads > 0;
+    let by_matrix =
+        |row: &&prices::Compared| row.plan.figures.counts.matrix_stores + row.plan.figures.counts.matrix_loads > 0;
     let mut seen = 0;
     for row in rows.iter().filter(by_matrix) {
         let means = Means::of(&h100).with_instructions(target.instructions());
@@ -49,7 +50,7 @@ pub fn check_matrix_accesses_become_code(answers: Answers) {
         let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
         let ptx = artifact.text(Emit::Assembly).unwrap();
         let count = |word: &str| ptx.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64;
-        let (stores, loads) = (row.plan.counts.matrix_stores, row.plan.counts.matrix_loads);
+        let (stores, loads) = (row.plan.figures.counts.matrix_stores, row.plan.figures.counts.matrix_loads);
         // Warps that hold the same store a share each, each in a branch of its own.
         let branches = if row.src.is_injective() { 1 } else { 1 << row.src.in_bits(Dim::WARP) };
         assert!((stores..=stores * branches).contains(&count("stmatrix.")), "{}: {ptx}", row.id);

@@ -107,7 +107,7 @@ fn none_takes_more_than_what_triton_emits() {
                 continue;
             }
             let count = |name: &str| row["counts"].get(name).and_then(Value::as_f64).unwrap_or(0.0);
-            let counts = question.plan.counts;
+            let counts = question.plan.figures.counts;
             assert_eq!((counts.matrix_stores, counts.matrix_loads), (0, 0));
             let by_matrix = row["ops"].as_object().into_iter().flatten();
             let by_matrix = by_matrix.filter(|(name, _)| name.contains("matrix")).filter_map(|(_, n)| n.as_f64());

@@ -36,7 +36,7 @@ fn scans_are_right_and_take_what_the_page_says() {
             scan_case((&src, Dim::tensor(1)), &[32], (&plan, direction))
                 .and_then(|case| check_emulated(&case, target))
                 .unwrap_or_else(|wrong| panic!("{name}, {direction:?}: {wrong}"));
-            let counts = plan.counts;
+            let counts = plan.figures.counts;
             if direction == ScanDirection::Up {
                 table.push(format!(
                     "| {name} | {} | {} | {} | {} | {} | {} |",

@@ -61,7 +61,7 @@ impl Case {
         };
         let plain = planned(Means::of(target.description()));
         let access = planned(Means::of(target.description()).with_instructions(target.instructions()));
-        assert!(slots(&access.counts) <= slots(&plain.counts), "{}: {plain:?}", self.name);
+        assert!(slots(&access.figures.counts) <= slots(&plain.figures.counts), "{}: {plain:?}", self.name);
         self.is_as_it_must_be(&access);
         let build = if loads { load_kernel } else { store_kernel };
         let kernel = build("access", &registers, &memory, self.bits, &access).unwrap();
@@ -70,12 +70,12 @@ impl Case {
     }
 
     fn is_as_it_must_be(&self, access: &SharedAccess) {
-        let Counts { shared_stores, shared_loads, matrix_stores, matrix_loads, .. } = access.counts;
+        let Counts { shared_stores, shared_loads, matrix_stores, matrix_loads, .. } = access.figures.counts;
         let (plain, by_row) = (shared_stores + shared_loads, matrix_stores + matrix_loads);
         let accesses = if self.by.is_some() { (0, self.accesses) } else { (self.accesses, 0) };
-        let wavefronts = access.counts.wavefronts_stored + access.counts.wavefronts_loaded;
-        let least = access.bound.wavefronts_stored + access.bound.wavefronts_loaded;
-        assert_eq!(access.above_bound.is_some(), wavefronts > least, "{}: {access:?}", self.name);
+        let wavefronts = access.figures.counts.wavefronts_stored + access.figures.counts.wavefronts_loaded;
+        let least = access.figures.bound.wavefronts_stored + access.figures.bound.wavefronts_loaded;
+        assert_eq!(access.figures.above_bound.is_some(), wavefronts > least, "{}: {access:?}", self.name);
         let found = (access.instruction(), (plain, by_row), wavefronts);
         assert_eq!(found, (self.by, accesses, self.wavefronts), "{}", self.name);
     }

@@ -79,7 +79,12 @@ impl Case {
         let (plans, closed) = candidates(&src, &dst, self.bits, means).unwrap();
         let plan = plans.into_iter().find(|plan| plan.path == self.path);
         let plan = plan.unwrap_or_else(|| panic!("{}: {closed:?}", self.name));
-        assert_eq!(self.tiles, plan.counts.matrix_stores + plan.counts.matrix_loads > 0, "{}: {plan:?}", self.name);
+        assert_eq!(
+            self.tiles,
+            plan.figures.counts.matrix_stores + plan.figures.counts.matrix_loads > 0,
+            "{}: {plan:?}",
+            self.name
+        );
         let kernel = conversion_kernel("convert", &src, &dst, self.bits, &plan).unwrap();
         let replicated = is_replicated(&src);
         self.moves_what_the_layouts_say(&src, &dst, &plan, replicated);
@@ -88,7 +93,7 @@ impl Case {
 
     /// What the plan says that a lane moves, held against the layouts.
     fn moves_what_the_layouts_say(&self, src: &LinearLayout, dst: &LinearLayout, plan: &Plan, replicated: bool) {
-        let found = plan.shared_bits();
+        let found = plan.figures.shared_bits;
         if plan.path != Path::Shared {
             return assert_eq!(found, SharedBits::default(), "{}", self.name);
         }
@@ -114,7 +119,7 @@ impl Case {
 impl Planned {
     /// What the code must do, by the plan.
     pub fn movement(&self) -> Movement {
-        let (counts, shared) = (self.plan.counts, self.plan.shared_bits());
+        let (counts, shared) = (self.plan.figures.counts, self.plan.figures.shared_bits);
         Movement {
             stored_bits: shared.stored,
             loaded_bits: shared.loaded,
@@ -132,8 +137,8 @@ impl Planned {
         let expected = self.movement();
         let Movement { stored_bits, tiles, .. } = expected;
         let most = if self.replicated { self.held_bits.max(stored_bits) } else { stored_bits };
-        let most_tiles = if self.replicated && self.plan.counts.matrix_stores > 0 {
-            tiles + self.plan.counts.matrix_stores * (most / stored_bits - 1)
+        let most_tiles = if self.replicated && self.plan.figures.counts.matrix_stores > 0 {
+            tiles + self.plan.figures.counts.matrix_stores * (most / stored_bits - 1)
         } else {
             tiles
         };

@@ -100,9 +100,15 @@ pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
         // The rest of the kernel moves each element of memory once, by the threads in turn.
         let others = 16 * 64 * 64 / (4 << lane_bits);
         let kernel = store_kernel("act", &src, &memory, 16, &store).expect("a kernel");
-        plans.push((Planned::new(&format!("store {name}"), kernel, store.counts, store.shared_bits()), others));
+        plans.push((
+            Planned::new(&format!("store {name}"), kernel, store.figures.counts, store.figures.shared_bits),
+            others,
+        ));
         let kernel = load_kernel("act", &src, &memory, 16, &load).expect("a kernel");
-        plans.push((Planned::new(&format!("load {name}"), kernel, load.counts, load.shared_bits()), others));
+        plans.push((
+            Planned::new(&format!("load {name}"), kernel, load.figures.counts, load.figures.shared_bits),
+            others,
+        ));
     }
     plans
 }
@@ -122,14 +128,15 @@ fn reduction(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &
     let src = distributed(target, layout, &[32, 64]);
     let plan = reduce(&src, Dim::tensor(axis), bits, target.description()).expect("a plan");
     let kernel = reduction_kernel("act", &src, bits, &plan).expect("a kernel");
-    Planned::new(name, kernel, plan.counts, plan.shared_bits()).of_copies(held_bits(&src, bits))
+    Planned::new(name, kernel, plan.figures.counts, plan.figures.shared_bits).of_copies(held_bits(&src, bits))
 }
 
 fn scanned(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u32]) -> Planned {
     let src = distributed(target, layout, &[32, 64]);
     let plan = scan(&src, Dim::tensor(axis), bits, ScanDirection::Up, target.description()).expect("a plan");
     let kernel = scan_kernel("act", &src, bits, &plan, &mut add).expect("a kernel");
-    let planned = Planned::new(name, kernel, plan.counts, plan.shared_bits()).of_copies(held_bits(&src, bits));
+    let planned =
+        Planned::new(name, kernel, plan.figures.counts, plan.figures.shared_bits).of_copies(held_bits(&src, bits));
     Planned { least_loaded: planned.least_loaded / 2, ..planned }
 }
 
@@ -142,5 +149,5 @@ fn gathered(target: &dyn Target, name: &str, layout: &str, bits: u32) -> Planned
     let src = distributed(target, layout, &[32, 64]);
     let plan = gather(&src, &src, Dim::tensor(1), bits, target.description()).expect("a plan");
     let kernel = gather_kernel("act", &src, &src, bits, &plan).expect("a kernel");
-    Planned::new(name, kernel, plan.counts, plan.shared_bits()).of_copies(held_bits(&src, &[bits]))
+    Planned::new(name, kernel, plan.figures.counts, plan.figures.shared_bits).of_copies(held_bits(&src, &[bits]))
 }

@@ -67,7 +67,7 @@ fn compared(row: &Value, target: &TargetDescription, instructions: &[Instruction
         target: text("target"),
         bits,
         paths: [plan.path.to_string(), text("path")],
-        ours: Tally::of_plan(&plan.counts),
+        ours: Tally::of_plan(&plan.figures.counts),
         tritons: Tally::of_triton(row, lanes, 1),
         tritons_in_phases: Tally::of_triton(row, lanes, phases(target)),
         src,

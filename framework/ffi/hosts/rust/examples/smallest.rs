@@ -20,7 +20,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     )?;
 
     let plan = session.convert(target, &rows, &columns, 32)?;
-    println!("{} wavefronts stored, {} loaded", plan.counts.wavefronts_stored, plan.counts.wavefronts_loaded);
+    let counts = &plan.figures.counts;
+    println!("{} wavefronts stored, {} loaded", counts.wavefronts_stored, counts.wavefronts_loaded);
 
     let module = session.conversion_module(target, &rows, &columns, 32)?;
     let code = session.compile(

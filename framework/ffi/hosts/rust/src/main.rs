@@ -82,10 +82,10 @@ fn ask(session: &Session, target: &str) -> Result<(), Box<dyn Error>> {
     println!(
         "; to columns: path {}, {} exchanges, {} + {} wavefronts, {} bytes",
         plan.path,
-        plan.counts.exchanges,
-        plan.counts.wavefronts_stored,
-        plan.counts.wavefronts_loaded,
-        plan.shared_bytes
+        plan.figures.counts.exchanges,
+        plan.figures.counts.wavefronts_stored,
+        plan.figures.counts.wavefronts_loaded,
+        plan.figures.shared_bytes
     );
     Ok(())
 }

@@ -6,6 +6,7 @@ use tilewright_layout::f2::Columns;
 use super::choice::Kind;
 use super::frames::Frames;
 use super::question::Question;
+use super::random::Random;
 use super::weigh::{Proposal, Weigher};
 use super::{estimate, segments};
 
@@ -165,23 +166,4 @@ fn operated(columns: &[u64], (a, b, swaps): (usize, usize, bool)) -> Columns {
         columns[a] ^= columns[b];
     }
     columns
-}
-
-/// Numbers that look random and are always the same (a linear congruential generator, Knuth's
-/// multiplier).
-pub(super) struct Random(u64);
-
-impl Random {
-    pub(super) fn new() -> Self {
-        Self(0x9e37_79b9_7f4a_7c15)
-    }
-
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 20
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit.max(1) as u64) as usize
-    }
 }

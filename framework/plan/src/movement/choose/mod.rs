@@ -21,6 +21,7 @@ mod least;
 mod linear;
 mod padding;
 mod question;
+mod random;
 mod search;
 mod segments;
 mod side;

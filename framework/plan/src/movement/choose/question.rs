@@ -10,7 +10,6 @@ use super::super::conversion::Side as Columned;
 use super::super::tile::Located;
 use super::super::{Conversion, Means, MovementError};
 use super::accessor::{Accessor, Begin, ConsecutiveCopy};
-use super::copies::Copied;
 use super::side::Side;
 
 /// A checked question. Coordinates number the elements of one block: `bits` of them.
@@ -19,7 +18,8 @@ pub(super) struct Question<'a> {
     pub(super) element_bits: u32,
     pub(super) sides: Vec<Side<'a>>,
     pub(super) bits: u32,
-    copy: Option<(usize, &'a ConsecutiveCopy)>,
+    /// The accessor that is a copy that writes consecutively, by its number.
+    pub(super) copy: Option<(usize, &'a ConsecutiveCopy)>,
     basis: Columns,
     solver: Solver,
     blocks: Columns,
@@ -74,11 +74,6 @@ impl<'a> Question<'a> {
     /// Whether an accessor is a copy that writes consecutively.
     pub(super) fn is_copied(&self) -> bool {
         self.copy.is_some()
-    }
-
-    /// The copy that writes consecutively, where an accessor is one.
-    pub(super) fn copy(&self) -> Option<Result<Copied, MovementError>> {
-        self.copy.map(|(at, copy)| Copied::new(self, at, copy))
     }
 
     pub(super) fn element_bytes(&self) -> u64 {

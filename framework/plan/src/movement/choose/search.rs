@@ -2,7 +2,7 @@
 
 use super::accessor::{Accessor, Begin, Constraints};
 use super::choice::{Kind, MemoryChoice};
-use super::copies;
+use super::copies::{self, Copied};
 use super::functor;
 use super::least;
 use super::linear;
@@ -44,9 +44,10 @@ pub fn choose_memory<'a>(
     let means = means.into();
     let question = Question::new(accessors, element_bits, means.target, &vec![means; accessors.len()])?;
     let mut weigher = Weigher::new(&question, constraints)?;
-    match question.copy().transpose()? {
+    match question.copy {
         None => search_all(&mut weigher, &question.bases(), (&[], &[])),
-        Some(copy) => {
+        Some((at, copy)) => {
+            let copy = Copied::new(&question, at, copy)?;
             let straight = copy.straight(&question);
             weigher.plain(&straight);
             padding::search(&mut weigher, &straight, copy.chunk_bits());

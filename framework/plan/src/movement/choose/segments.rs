@@ -6,6 +6,7 @@ use tilewright_target::BankRow;
 
 use super::super::tile::Tile;
 use super::question::Question;
+use super::random::Random;
 use super::side::Side;
 use super::{least, swizzle};
 
@@ -136,7 +137,7 @@ fn vectors(bits: u32) -> Vec<u64> {
         }
     }
     all.sort_by_key(|vector| vector.count_ones());
-    let mut random = super::linear::Random::new();
+    let mut random = Random::new();
     all.extend((0..256).map(|_| random.next() & ((1 << bits) - 1)).filter(|&vector| vector != 0));
     all
 }

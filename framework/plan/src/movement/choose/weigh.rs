@@ -139,8 +139,8 @@ impl<'a> Weigher<'a> {
 
     fn figures(&self, at: usize, side: &Side<'_>, plan: &SharedAccess) -> AccessorFigures {
         let wavefronts = match side.direction() {
-            Direction::Store => plan.counts.wavefronts_stored,
-            Direction::Load => plan.counts.wavefronts_loaded,
+            Direction::Store => plan.figures.counts.wavefronts_stored,
+            Direction::Load => plan.figures.counts.wavefronts_loaded,
         };
         let row = side.tiles.iter().find(|tile| tile.name.is_some() && tile.name == plan.instruction());
         let clear = match row {

@@ -1,13 +1,11 @@
 //! Conversions in which no element leaves its lane and no lane differs from another: registers are
 //! renamed.
 
-use super::super::{Bound, Conversion, cost};
+use super::super::{Conversion, PlanFigures};
 use super::plan::{Path, Plan, Steps};
 use super::renaming::Renaming;
-use tilewright_kernel::Counts;
-use tilewright_target::TargetDescription;
 
-pub(super) fn plan(conversion: &Conversion, target: &TargetDescription) -> Result<Plan, String> {
+pub(super) fn plan(conversion: &Conversion) -> Result<Plan, String> {
     let origin = conversion.origin.as_ref().ok_or("elements cross blocks")?;
     if origin.of_registers.iter().any(|p| p.thread != 0) {
         return Err("a lane needs elements of other lanes".to_owned());
@@ -18,14 +16,9 @@ pub(super) fn plan(conversion: &Conversion, target: &TargetDescription) -> Resul
     let registers = 1u64 << conversion.dst.registers.len();
     let source: Vec<_> = (0..registers).map(|register| origin.of(register, 0).register as usize).collect();
     let same = conversion.src.registers == conversion.dst.registers;
-    let counts = Counts::default();
     Ok(Plan {
         path: if same { Path::None } else { Path::Register },
-        counts,
-        shared_bytes: 0,
-        cost: cost(&counts, conversion.warps(), 0, target),
-        bound: Bound::default(),
-        above_bound: None,
+        figures: PlanFigures::default(),
         steps: Steps::Renaming(Renaming { source }),
     })
 }

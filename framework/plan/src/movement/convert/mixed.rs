@@ -11,7 +11,8 @@ use tilewright_layout::f2::Subspace;
 use super::super::conversion::Side;
 use super::super::{Conversion, Means, bound};
 use super::plan::{Path, Plan};
-use super::{Weighed, exchange, shared};
+use super::weighed::Weighed;
+use super::{exchange, shared};
 
 /// Most bits that are swapped: from a byte to the widest access.
 const MOST_SWAPS: usize = 4;
@@ -39,8 +40,7 @@ pub(super) fn plans(conversion: &Conversion, means: &Means<'_>, weighed: &mut We
 /// The exchanges of a mixed plan, where the whole can be better than what is known.
 fn exchanged(exchanges: &Conversion, rest: &Conversion, means: &Means<'_>, weighed: &Weighed) -> Option<Plan> {
     let left = weighed.most() - shared::least_slots(rest, means);
-    let words = means.target.index_exchange_bits()?;
-    if bound::of_exchanges(exchanges, words).slots() >= left {
+    if bound::of_exchanges(exchanges, means.target).slots() >= left {
         return None;
     }
     exchange::plan(exchanges, means.target, left).ok()

@@ -10,9 +10,9 @@ mod rounds;
 mod shared;
 mod spread;
 mod weigh;
+mod weighed;
 
-pub use plan::{Path, Plan, Rejected, SharedBits};
+pub use plan::{Path, Plan};
 pub use rounds::Rounds;
-use weigh::Weighed;
 pub(super) use weigh::least_to_convert;
 pub use weigh::{candidates, convert};

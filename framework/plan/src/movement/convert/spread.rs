@@ -9,18 +9,19 @@ use tilewright_layout::f2::Subspace;
 use super::super::conversion::Side;
 use super::super::{Conversion, Means, price};
 use super::plan::Plan;
-use super::{Weighed, exchange, shared};
+use super::weighed::Weighed;
+use super::{exchange, shared};
 
 /// Weighs plans that first spread copies.
 pub(super) fn plans(conversion: &Conversion, means: &Means<'_>, weighed: &mut Weighed) {
     for spread in sources(conversion) {
         let first = conversion.between(&conversion.src, &spread);
         let Ok(before) = exchange::plan(&first, means.target, weighed.most()) else { continue };
-        if before.counts.exchanges > 0 {
+        if before.figures.counts.exchanges > 0 {
             continue;
         }
         let second = conversion.between(&spread, &conversion.dst);
-        let left = weighed.most() - price::slots(&before.counts);
+        let left = weighed.most() - price::slots(&before.figures.counts);
         let exchanged = exchange::plan(&second, means.target, left).ok();
         let worth = shared::least_slots(&second, means) <= left;
         let stored = worth.then(|| shared::plan(&second, means).ok()).flatten();

@@ -4,10 +4,11 @@ use super::cluster;
 use super::exchange;
 use super::local;
 use super::mixed;
-use super::plan::{Path, Plan, Rejected};
+use super::plan::{Path, Plan};
 use super::shared;
 use super::spread;
-use crate::movement::{Conversion, Means, MovementError, bound, price};
+use super::weighed::Weighed;
+use crate::movement::{Conversion, Means, MovementError, Rejected, bound};
 use tilewright_layout::LinearLayout;
 
 /// The best plan that converts a tensor of elements of `element_bits` bits from layout `src` to
@@ -24,14 +25,9 @@ pub fn convert<'a>(
     means: impl Into<Means<'a>>,
 ) -> Result<Plan, MovementError> {
     let means = means.into();
-    let conversion = Conversion::new(src, dst, element_bits, means.target)?;
-    let access_slots = means.access_slots;
-    let mut weighed = Weighed { quick: true, access_slots, ..Weighed::default() };
-    weighed.all(&conversion, &means);
-    let plans = weighed.plans.into_iter();
-    plans.min_by(|a, b| a.compare_with_accesses(b, access_slots)).ok_or_else(|| MovementError::Impossible {
-        reasons: weighed.rejected.iter().map(|r| format!("{}: {}", r.path, r.reason)).collect::<Vec<_>>().join("; "),
-    })
+    let Weighed { plans, rejected, .. } = weigh(src, dst, element_bits, &means, true)?;
+    let best = plans.into_iter().min_by(|a, b| a.compare_with_accesses(b, means.access_slots));
+    best.ok_or_else(|| MovementError::Impossible { reasons: Rejected::list(&rejected) })
 }
 
 /// Slots that no conversion between these layouts can go below, counted as [`convert`] compares them.
@@ -50,8 +46,7 @@ pub(crate) fn least_to_convert(
     if !shared::stays_in_warps(&conversion) {
         return Ok(through_memory);
     }
-    let words = means.target.index_exchange_bits().unwrap_or(u32::BITS);
-    Ok(through_memory.min(bound::of_exchanges(&conversion, words).slots()))
+    Ok(through_memory.min(bound::of_exchanges(&conversion, means.target).slots()))
 }
 
 /// The plans that [`convert`] weighs, the best on each path, and the ways that are closed with the
@@ -65,73 +60,44 @@ pub fn candidates<'a>(
     dst: &LinearLayout,
     element_bits: u32,
     means: impl Into<Means<'a>>,
-) -> Result<(Vec<Plan>, Vec<Rejected>), MovementError> {
-    let means = means.into();
-    let conversion = Conversion::new(src, dst, element_bits, means.target)?;
-    let mut weighed = Weighed { access_slots: means.access_slots, ..Weighed::default() };
-    weighed.all(&conversion, &means);
+) -> Result<(Vec<Plan>, Vec<Rejected<Path>>), MovementError> {
+    let weighed = weigh(src, dst, element_bits, &means.into(), false)?;
     Ok((weighed.plans, weighed.rejected))
 }
 
-/// The plans found so far, one a path, and the ways that are closed.
-#[derive(Debug, Default)]
-pub(super) struct Weighed {
-    plans: Vec<Plan>,
-    rejected: Vec<Rejected>,
-    /// Whether ways are left out that cannot give the best plan.
+/// Weighs the plans on every path; `quick` leaves out those that cannot be the best.
+fn weigh(
+    src: &LinearLayout,
+    dst: &LinearLayout,
+    element_bits: u32,
+    means: &Means<'_>,
     quick: bool,
-    /// As in the means.
-    access_slots: f64,
-}
-
-impl Weighed {
-    fn all(&mut self, conversion: &Conversion, means: &Means<'_>) {
-        self.add(Path::Register, local::plan(conversion, means.target));
-        if self.quick && !self.plans.is_empty() {
-            return;
-        }
-        if cluster::is_asked(conversion) {
-            self.add(Path::Cluster, cluster::plan(conversion, means));
-        }
-        let exchanged = bound::of_exchanges(conversion, means.target.index_exchange_bits().unwrap_or(u32::BITS));
-        if exchanged.slots() <= shared::least_slots(conversion, means) {
-            self.exchange(conversion, means);
-            self.share(conversion, means);
-        } else {
-            self.share(conversion, means);
-            self.exchange(conversion, means);
-        }
-        spread::plans(conversion, means, self);
-        mixed::plans(conversion, means, self);
+) -> Result<Weighed, MovementError> {
+    let conversion = Conversion::new(src, dst, element_bits, means.target)?;
+    let mut weighed = Weighed { quick, access_slots: means.access_slots, ..Weighed::default() };
+    weighed.add(Path::Register, local::plan(&conversion));
+    if quick && !weighed.plans.is_empty() {
+        return Ok(weighed);
     }
-
-    /// By exchange, where that can be as good as what is known.
-    fn exchange(&mut self, conversion: &Conversion, means: &Means<'_>) {
-        self.add(Path::Shuffle, exchange::plan(conversion, means.target, self.most().next_up()));
+    if cluster::is_asked(&conversion) {
+        weighed.add(Path::Cluster, cluster::plan(&conversion, means));
     }
-
-    /// Through shared memory, where that can be as good as what is known.
-    fn share(&mut self, conversion: &Conversion, means: &Means<'_>) {
-        if shared::least_slots(conversion, means) <= self.most() {
-            self.add(Path::Shared, shared::plan(conversion, means));
-        }
+    let by_shuffles = |weighed: &mut Weighed| {
+        let most = weighed.most().next_up();
+        weighed.add(Path::Shuffle, exchange::plan(&conversion, means.target, most));
+    };
+    let least_shared = shared::least_slots(&conversion, means);
+    let shuffles_first = bound::of_exchanges(&conversion, means.target).slots() <= least_shared;
+    if shuffles_first {
+        by_shuffles(&mut weighed);
     }
-
-    /// The slots from which on no plan is the best.
-    pub(super) fn most(&self) -> f64 {
-        let known = self.plans.iter().map(|plan| price::slots_with_accesses(&plan.counts, self.access_slots));
-        if self.quick { known.fold(f64::INFINITY, f64::min) } else { f64::INFINITY }
+    if least_shared <= weighed.most() {
+        weighed.add(Path::Shared, shared::plan(&conversion, means));
     }
-
-    pub(super) fn add(&mut self, path: Path, way: Result<Plan, String>) {
-        let plan = match way {
-            Ok(plan) => plan,
-            Err(reason) => return self.rejected.push(Rejected { path, reason }),
-        };
-        match self.plans.iter_mut().find(|known| known.path == plan.path) {
-            Some(known) if known.compare_with_accesses(&plan, self.access_slots).is_le() => {}
-            Some(known) => *known = plan,
-            None => self.plans.push(plan),
-        }
+    if !shuffles_first {
+        by_shuffles(&mut weighed);
     }
+    spread::plans(&conversion, means, &mut weighed);
+    mixed::plans(&conversion, means, &mut weighed);
+    Ok(weighed)
 }

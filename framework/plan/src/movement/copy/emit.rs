@@ -3,9 +3,9 @@
 use super::super::address::{LinearAddress, Thread};
 use super::super::memory::{GlobalAccess, Place, SharedAccess};
 use super::super::tile::{moved, only_where};
+use super::issued::Issued;
 use super::row::Role;
-use super::ways::Issued;
-use super::{SharedCopy, Way};
+use super::shared_copy::{SharedCopy, Way};
 use tilewright_kernel::{Builder, Element, Op, Type, Value};
 
 impl SharedCopy {

@@ -8,15 +8,19 @@
 //! touches the fewest units of global memory wins, then the fewest wavefront [`slots`], then what is
 //! asynchronous, then the fewest accesses.
 
+mod asynchronous;
 mod boxes;
 mod emit;
+mod issued;
+mod plan;
 mod pointed;
+mod question;
 mod row;
 mod shared_copy;
-mod ways;
 
 pub use boxes::{BoxCopy, BoxSource, boxed, boxes_in, copy_boxes, copy_from_shared};
+pub use plan::{consecutive_copy, copy_to_shared};
 pub use pointed::{PointedCopy, PointedQuestion, copy_pointed};
+pub use question::CopyQuestion;
 pub(in crate::movement) use row::CopyRow;
-pub use shared_copy::{ClosedCopy, CopyQuestion, SharedCopy, consecutive_copy, copy_to_shared};
-use shared_copy::{Way, cost_of, orders};
+pub use shared_copy::SharedCopy;

@@ -2,10 +2,9 @@
 //! pointers, and not chosen.
 
 use super::super::memory::{Place, located};
-use super::super::{Means, slots};
-use super::ClosedCopy;
+use super::super::{Means, Rejected, best_of, slots};
+use super::issued::{Issued, issued};
 use super::row::CopyRow;
-use super::ways::{self, Issued};
 use tilewright_kernel::{Builder, Counts, Queue, Value};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_target::Direction;
@@ -39,16 +38,11 @@ pub struct PointedCopy {
 ///
 /// # Errors
 /// Why no row makes it: plain accesses are left.
-pub fn copy_pointed(question: &PointedQuestion<'_>, means: &Means<'_>) -> Result<PointedCopy, Vec<ClosedCopy>> {
-    let (mut best, mut closed): (Option<PointedCopy>, Vec<ClosedCopy>) = (None, Vec::new());
-    for row in means.instructions.iter().filter_map(CopyRow::of) {
-        match by_row(question, &row, means) {
-            Ok(copy) if best.as_ref().is_none_or(|best| copy.rank() < best.rank()) => best = Some(copy),
-            Ok(_) => {}
-            Err(reason) => closed.push(ClosedCopy { instruction: row.name.to_owned(), reason }),
-        }
-    }
-    best.ok_or(closed)
+pub fn copy_pointed(question: &PointedQuestion<'_>, means: &Means<'_>) -> Result<PointedCopy, Vec<Rejected<String>>> {
+    let rows = means.instructions.iter().filter_map(CopyRow::of);
+    let plans = rows.map(|row| (row.name.to_owned(), by_row(question, &row, means)));
+    let (best, rejected) = best_of(plans, PointedCopy::rank);
+    best.ok_or(rejected)
 }
 
 fn by_row(question: &PointedQuestion<'_>, row: &CopyRow<'_>, means: &Means<'_>) -> Result<PointedCopy, String> {
@@ -65,7 +59,7 @@ fn by_row(question: &PointedQuestion<'_>, row: &CopyRow<'_>, means: &Means<'_>) 
         return Err(format!("{} bytes do not lie together in global memory", row.bytes));
     }
     let side = located(layout, memory, element_bits, Direction::Store).map_err(|error| error.to_string())?;
-    let (issued, counts) = ways::issued(row, &groups, &side, memory, means.target)?;
+    let (issued, counts) = issued(row, &groups, &side, memory, means.target)?;
     Ok(PointedCopy { counts, issued })
 }
 

@@ -4,17 +4,16 @@ use tilewright_kernel::{Binary, Builder, Compare, Counts, Value};
 use tilewright_layout::f2::{Subspace, multiply};
 use tilewright_target::TargetDescription;
 
-use super::{Gather, Origin, Question, Steps};
+use super::question::{Origin, Question};
 use crate::movement::address::{Thread, product};
 use crate::movement::conversion::Position;
 use crate::movement::source::Source;
 use crate::movement::tuples::{exchanged, words};
-use crate::movement::{Path, cost};
 
 /// Reading from registers of lanes of the same warp.
 #[derive(Debug, Clone)]
 pub(super) struct Exchanges {
-    pub(super) lane_bits: u32,
+    lane_bits: u32,
     origin: Origin,
     /// Source registers among which the index and the thread choose, as a difference from the one that
     /// the result's register says.
@@ -23,7 +22,7 @@ pub(super) struct Exchanges {
 }
 
 /// The gather by exchanges; closed where warps want elements of others, or lanes cannot exchange.
-pub(super) fn plan(question: &Question, target: &TargetDescription) -> Result<Gather, String> {
+pub(super) fn plan(question: &Question, target: &TargetDescription) -> Result<(Exchanges, Counts), String> {
     target.index_exchange_bits().filter(|&bits| bits == u32::BITS).ok_or("lanes cannot exchange words")?;
     let origin = question.origin().ok_or("a block wants elements that it does not hold")?;
     let lanes = (1u64 << question.lane_bits) - 1;
@@ -42,19 +41,8 @@ pub(super) fn plan(question: &Question, target: &TargetDescription) -> Result<Ga
         selects: results * (rounds - 1),
         ..Counts::default()
     };
-    Ok(Gather {
-        path: Path::Shuffle,
-        cost: cost(&counts, 1 << question.warp_bits, 1, target),
-        counts,
-        expected_wavefronts: 0.0,
-        shared_bytes: 0,
-        steps: Steps::Exchanges(Exchanges {
-            lane_bits: question.lane_bits,
-            origin,
-            choices,
-            result_bits: question.registers.len() as u32,
-        }),
-    })
+    let (lane_bits, result_bits) = (question.lane_bits, question.registers.len() as u32);
+    Ok((Exchanges { lane_bits, origin, choices, result_bits }, counts))
 }
 
 impl Exchanges {

@@ -7,7 +7,7 @@
 
 mod exchanges;
 mod plan;
+mod question;
 mod shared;
 
 pub use plan::{Gather, gather, gathers};
-use plan::{Origin, Question, Steps};

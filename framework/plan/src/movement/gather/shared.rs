@@ -6,15 +6,17 @@ use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
 use tilewright_target::{Direction, TargetDescription, wavefronts};
 
 use super::super::address::{Thread, product};
-use super::super::{MovementError, Path, SharedAccess, SharedBits, cost, slots, store_shared};
-use super::{Gather, Question, Steps};
+use super::super::{MovementError, SharedAccess, SharedBits, slots, store_shared};
+use super::question::Question;
 
 /// Reading from shared memory.
 #[derive(Debug, Clone)]
 pub(super) struct Shared {
     store: SharedAccess,
     element: Element,
-    bytes: u64,
+    pub(super) bytes: u64,
+    /// Wavefronts of all loads of a warp, the mean over indices drawn evenly.
+    pub(super) expected_wavefronts: f64,
     lane_bits: u32,
     /// What each register bit, thread bit and index bit of a result adds to the offset, in elements.
     registers: Vec<u64>,
@@ -23,14 +25,14 @@ pub(super) struct Shared {
 }
 
 /// The gather through shared memory, in the order of axes that is stored the cheapest.
-pub(super) fn plan(question: &Question, target: &TargetDescription) -> Result<Gather, String> {
+pub(super) fn plan(question: &Question, target: &TargetDescription) -> Result<(Shared, Counts), String> {
     let dims: Vec<Dim> = question.src.outs().dims().collect();
-    let mut best: Option<Gather> = None;
+    let mut best: Option<(Shared, Counts)> = None;
     for first in 0..dims.len() {
         let mut order = dims.clone();
         order.rotate_left(first);
         let candidate = in_order(question, &order, target).map_err(|error| error.to_string())?;
-        let rank = |gather: &Gather| slots(&gather.counts) + gather.expected_wavefronts;
+        let rank = |(shared, counts): &(Shared, Counts)| slots(counts) + shared.expected_wavefronts;
         if best.as_ref().is_none_or(|known| rank(&candidate) < rank(known)) {
             best = Some(candidate);
         }
@@ -38,7 +40,7 @@ pub(super) fn plan(question: &Question, target: &TargetDescription) -> Result<Ga
     best.ok_or_else(|| "the tensor has no axes".to_owned())
 }
 
-fn in_order(question: &Question, order: &[Dim], target: &TargetDescription) -> Result<Gather, MovementError> {
+fn in_order(question: &Question, order: &[Dim], target: &TargetDescription) -> Result<(Shared, Counts), MovementError> {
     let outs = question.src.outs();
     let units: Vec<u64> = order
         .iter()
@@ -61,9 +63,10 @@ fn in_order(question: &Question, order: &[Dim], target: &TargetDescription) -> R
     let store = store_shared(&question.src, &memory, bits, target)?;
     let solver = Solver::new(&units);
     let offsets = |columns: &[u64]| columns.iter().map(|&c| solver.solve(c).unwrap_or(0)).collect::<Vec<_>>();
-    let shared = Shared {
+    let mut shared = Shared {
         element: question.element,
         bytes,
+        expected_wavefronts: 0.0,
         lane_bits: question.lane_bits,
         registers: offsets(&question.registers),
         threads: offsets(&question.threads),
@@ -75,15 +78,9 @@ fn in_order(question: &Question, order: &[Dim], target: &TargetDescription) -> R
         reasons: format!("target {} has no load of {bits} bits from shared memory", target.name),
     })?;
     let loaded = Counts { shared_loads: loads, wavefronts_loaded: loads * least, barriers: 1, ..Counts::default() };
-    let counts = shared.store.counts.plus(loaded);
-    Ok(Gather {
-        path: Path::Shared,
-        cost: cost(&counts, 1 << question.warp_bits, 1, target),
-        counts,
-        expected_wavefronts: mean * loads as f64,
-        shared_bytes: bytes,
-        steps: Steps::Shared(Box::new(shared)),
-    })
+    shared.expected_wavefronts = mean * loads as f64;
+    let counts = shared.store.figures.counts.plus(loaded);
+    Ok((shared, counts))
 }
 
 impl Shared {
@@ -116,7 +113,7 @@ impl Shared {
     /// What a lane stores and loads.
     pub(super) fn shared_bits(&self) -> SharedBits {
         let loaded = u64::from(self.element.bits()) << self.registers.len();
-        SharedBits { loaded, ..self.store.shared_bits() }
+        SharedBits { loaded, ..self.store.figures.shared_bits }
     }
 
     pub(super) fn emit(&self, builder: &mut Builder, src: &[Value], indices: &[Value]) -> Vec<Value> {

@@ -12,22 +12,15 @@ use tilewright_target::{Direction, TargetDescription};
 
 use super::super::address::Thread;
 use super::super::tile::{Accesses, Loads, Located, Memory, Placed, Stores, Tile};
-use super::super::{Bound, Means, MovementError, SharedBits, bound, check_size, cost, slots};
+use super::super::{Bound, Means, MovementError, PlanFigures, SharedBits, bound, check_size, cost, slots};
 
 /// How a tensor in registers is stored to shared memory, or loaded from it.
 #[derive(Debug, Clone)]
 pub struct SharedAccess {
-    /// What a warp executes; where warps differ, the most.
-    pub counts: Counts,
-    /// Cycles of the block by the target's table.
-    pub cost: f64,
-    /// What no accesses between these layouts can go below.
-    pub bound: Bound,
-    /// Why the counts are above the bound, where they are.
-    pub above_bound: Option<String>,
+    /// Counts, cost, and the bound of accesses between these layouts.
+    pub figures: PlanFigures,
     /// How many elements of each lane an access moves.
     pub vector_elements: u64,
-    shared_bits: SharedBits,
     padding: Vec<Padding>,
     lane_bits: u32,
     accesses: Accesses,
@@ -88,8 +81,8 @@ fn plan(
         Some(priced(accesses, wavefronts, &side, bound, &memory.padding, means.target))
     });
     let cheapest = plans.min_by(|a, b| {
-        let by_slots = slots(&a.counts).total_cmp(&slots(&b.counts));
-        by_slots.then(a.cost.total_cmp(&b.cost)).then(a.issued().cmp(&b.issued()))
+        let by_slots = slots(&a.figures.counts).total_cmp(&slots(&b.figures.counts));
+        by_slots.then(a.figures.cost.total_cmp(&b.figures.cost)).then(a.issued().cmp(&b.issued()))
     });
     cheapest.ok_or_else(|| MovementError::Impossible {
         reasons: format!("target {} has no access of {element_bits} bits to shared memory", means.target.name),
@@ -179,13 +172,10 @@ fn priced(
         }
     };
     let why = || format!("{}, as the memory layout lets it", accesses.why_above(what, wavefronts, least));
+    let cost = cost(&counts, side.warps(), 1, target);
     SharedAccess {
-        cost: cost(&counts, side.warps(), 1, target),
-        above_bound: (!bound.is_met(&counts)).then(why),
-        bound,
-        counts,
+        figures: PlanFigures { counts, cost, shared_bits, ..PlanFigures::default() }.with_bound(bound, why),
         vector_elements: accesses.vector_elements(),
-        shared_bits,
         padding: padding.to_vec(),
         lane_bits: side.lane_bits,
         accesses,
@@ -203,12 +193,6 @@ impl SharedAccess {
     #[must_use]
     pub fn alignment(&self) -> u64 {
         self.accesses.alignment()
-    }
-
-    /// What a lane stores to shared memory, or loads from it.
-    #[must_use]
-    pub fn shared_bits(&self) -> SharedBits {
-        self.shared_bits
     }
 
     fn issued(&self) -> u64 {

@@ -7,9 +7,9 @@ use crate::movement::address::Thread;
 use crate::movement::convert::least_to_convert;
 use crate::movement::price::slots_with_accesses;
 use crate::movement::tuples::{Combine, by_tensor, moved};
-use crate::movement::{Bound, Means, MovementError, Plan, SharedBits, convert, cost, slots};
+use crate::movement::{Bound, Means, MovementError, Plan, PlanFigures, convert, cost, slots};
 use std::cmp::Ordering;
-use tilewright_kernel::{Builder, Counts, Value};
+use tilewright_kernel::{Builder, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Direction, LaneXors, TargetDescription};
 
@@ -19,16 +19,8 @@ pub struct Reduction {
     /// Where the results are: the source's layout without the axis, in every lane that held a part
     /// (Triton's slice of the source's layout).
     pub result: LinearLayout,
-    /// What a warp executes; where warps differ, the most.
-    pub counts: Counts,
-    /// Shared memory of the block in bytes.
-    pub shared_bytes: u64,
-    /// Cycles of the block by the target's table; the combining itself is not counted.
-    pub cost: f64,
-    /// What no reduction to this layout can go below.
-    pub bound: Bound,
-    /// Why the counts are above the bound, where they are.
-    pub above_bound: Option<String>,
+    /// Counts, memory, cost, and the bound of reductions to this layout.
+    pub figures: PlanFigures,
     /// For every kept register the source registers that are combined into it.
     sources: Vec<Vec<usize>>,
     lane_bits: u32,
@@ -111,16 +103,16 @@ pub fn reductions(
         return Err(closed.unwrap_or_else(no_way));
     }
     all.sort_by(compare);
-    all.dedup_by(|a, b| a.counts == b.counts && a.before == b.before && a.after == b.after);
+    all.dedup_by(|a, b| a.figures.counts == b.figures.counts && a.before == b.before && a.after == b.after);
     Ok(all)
 }
 
 fn price(reduction: &Reduction) -> f64 {
-    slots_with_accesses(&reduction.counts, ACCESS_SLOTS)
+    slots_with_accesses(&reduction.figures.counts, ACCESS_SLOTS)
 }
 
 fn compare(a: &Reduction, b: &Reduction) -> Ordering {
-    price(a).total_cmp(&price(b)).then(a.cost.total_cmp(&b.cost))
+    price(a).total_cmp(&price(b)).then(a.figures.cost.total_cmp(&b.figures.cost))
 }
 
 /// What no reduction that goes the way can cost less than.
@@ -140,7 +132,7 @@ fn least_price(question: &Question, way: &Way, means: Means<'_>) -> Result<f64, 
 fn build(question: &Question, way: &Way, means: Means<'_>) -> Result<Reduction, MovementError> {
     let most = u64::from(means.target.shared.bytes);
     let reduction = build_within(question, way, means)?;
-    if reduction.shared_bytes <= most {
+    if reduction.figures.shared_bytes <= most {
         return Ok(reduction);
     }
     let moves = reduction.moves.len() + reduction.handed_out.len();
@@ -155,18 +147,15 @@ fn build_within(question: &Question, way: &Way, means: Means<'_>) -> Result<Redu
     let moves = converted(&way.src, &way.dst)?;
     let handed_out = way.left.as_ref().map(|left| converted(left, &question.result)).transpose()?.unwrap_or_default();
     let xors = target.lane_xors(u32::BITS);
-    let lanes = way.counts_of_lanes(question, xors);
-    let counts = moves.iter().chain(&handed_out).fold(lanes, |sum, plan| sum.plus(plan.counts));
-    let warps = 1u64 << question.warp_bits;
+    let counts = way.counts_of_lanes(question, xors);
     let stages = (way.before.len() + way.after.len()) as u64;
-    let bound = bound(question, &moves, target);
+    let cost = cost(&counts, 1 << question.warp_bits, stages, target);
+    let figures = PlanFigures { counts, cost, ..PlanFigures::default() }
+        .then(moves.iter().chain(&handed_out).map(|plan| &plan.figures))
+        .with_bound(bound(question, &moves, target), || why_above(question));
     Ok(Reduction {
         result: question.result.clone(),
-        shared_bytes: moves.iter().chain(&handed_out).map(|plan| plan.shared_bytes).sum(),
-        cost: cost(&lanes, warps, stages, target) + moves.iter().chain(&handed_out).map(|plan| plan.cost).sum::<f64>(),
-        above_bound: (!bound.is_met(&counts)).then(|| why_above(question)),
-        bound,
-        counts,
+        figures,
         sources: question.sources(),
         lane_bits: question.lane_bits,
         xors,
@@ -193,7 +182,7 @@ fn bound(question: &Question, moves: &[Plan], target: &TargetDescription) -> Bou
     if question.part_bits == 0 {
         let depth = question.summing_lanes().count() as u64;
         let words = |bits: &u32| (u64::from(*bits) << question.distinct_kept()).div_ceil(u64::from(u32::BITS));
-        let handed_out = |(_, plan): &(&u32, &Plan)| plan.counts.shared_stores == 0;
+        let handed_out = |(_, plan): &(&u32, &Plan)| plan.figures.counts.shared_stores == 0;
         let by_exchanges = question.element_bits.iter().zip(moves).filter(handed_out).map(|(bits, _)| words(bits));
         let all = question.element_bits.iter().map(words).sum::<u64>() + by_exchanges.sum::<u64>();
         let received = (all * ((1 << depth) - 1)).div_ceil(1 << depth);
@@ -237,12 +226,6 @@ impl Reduction {
     #[must_use]
     pub fn hands_out(&self) -> bool {
         !self.handed_out.is_empty()
-    }
-
-    /// What a lane stores to shared memory and loads from it.
-    #[must_use]
-    pub fn shared_bits(&self) -> SharedBits {
-        SharedBits::of_all(self.moves.iter().chain(&self.handed_out))
     }
 
     /// Writes the reduction's kernel IR. `inputs` holds, for each tensor of the tuple, one value for

@@ -13,17 +13,26 @@ use super::question::{Held, Question};
 #[derive(Debug, Clone)]
 pub(super) struct Level {
     /// Who holds the bit.
-    pub(super) at: Held,
+    at: Held,
     /// Register bits that hold lower bits of the axis.
-    pub(super) registers: usize,
+    registers: usize,
     /// Lane bits that hold lower bits of the axis.
-    pub(super) lanes: u32,
-    pub(super) direction: ScanDirection,
+    lanes: u32,
+    direction: ScanDirection,
     /// Numbers by which lanes that exchange may differ.
-    pub(super) xors: LaneXors,
+    xors: LaneXors,
 }
 
 impl Level {
+    /// The steps within a warp.
+    pub(super) fn all(question: &Question, xors: LaneXors) -> Vec<Self> {
+        let level = |bit: usize| {
+            let (registers, lanes) = Question::masks(&question.held[..bit]);
+            Self { at: question.held[bit], registers, lanes, direction: question.direction, xors }
+        };
+        (0..question.lower()).map(level).collect()
+    }
+
     pub(super) fn exchanges(&self) -> bool {
         self.lanes != 0 || matches!(self.at, Held::Lane(_))
     }

@@ -6,7 +6,7 @@ use super::question::Question;
 use super::totals::Totals;
 use crate::movement::address::Thread;
 use crate::movement::tuples::{Combine, by_register, by_tensor, moved};
-use crate::movement::{Bound, Means, MovementError, Plan, SharedBits, convert, cost, slots};
+use crate::movement::{Bound, Means, MovementError, Plan, PlanFigures, convert, cost, slots};
 use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::TargetDescription;
@@ -14,16 +14,8 @@ use tilewright_target::TargetDescription;
 /// How a tensor, or a tuple of tensors of one layout, is scanned along an axis.
 #[derive(Debug, Clone)]
 pub struct Scan {
-    /// What a warp executes; where warps differ, the most.
-    pub counts: Counts,
-    /// Shared memory of the block in bytes.
-    pub shared_bytes: u64,
-    /// Cycles of the block by the target's table; the combining itself is not counted.
-    pub cost: f64,
-    /// What no scan of this layout can go below.
-    pub bound: Bound,
-    /// Why the counts are above the bound, where they are.
-    pub above_bound: Option<String>,
+    /// Counts, memory, cost, and the bound of scans of this layout.
+    pub figures: PlanFigures,
     lane_bits: u32,
     /// Conversions to the layout that is scanned, one a tensor; none where it is the tensor's own.
     to: Vec<Plan>,
@@ -62,32 +54,23 @@ pub fn scan(
 
 /// The lower, the cheaper.
 fn rank(scan: &Scan) -> (f64, f64) {
-    (slots(&scan.counts), scan.cost)
+    (slots(&scan.figures.counts), scan.figures.cost)
 }
 
 fn in_place(question: &Question, target: &TargetDescription) -> Result<Scan, MovementError> {
-    let levels = question.levels(target.lane_xors(u32::BITS));
-    let totals = question.totals(target)?;
-    let mut lanes = levels.iter().fold(Counts::default(), |sum, level| sum.plus(level.counts(question)));
-    let moves = totals.as_ref().map_or(&[][..], |totals| totals.moves.as_slice());
+    let levels = Level::all(question, target.lane_xors(u32::BITS));
+    let totals = Totals::new(question, target)?;
+    let mut counts = levels.iter().fold(Counts::default(), |sum, level| sum.plus(level.counts(question)));
     if let Some(totals) = &totals {
-        lanes = lanes.plus(totals.counts(question));
+        counts = counts.plus(totals.counts(question));
     }
-    let counts = moves.iter().fold(lanes, |sum, plan| sum.plus(plan.counts));
     let stages = levels.iter().filter(|level| level.exchanges()).count() as u64;
     let bound = Bound { exchanges: if totals.is_none() { question.depth() } else { 0 }, ..Bound::default() };
-    Ok(Scan {
-        cost: cost(&lanes, 1 << question.warp_bits, stages, target) + moves.iter().map(|plan| plan.cost).sum::<f64>(),
-        shared_bytes: moves.iter().map(|plan| plan.shared_bytes).sum(),
-        above_bound: (!bound.is_met(&counts)).then(|| "lanes fetch several values in each step".to_owned()),
-        counts,
-        bound,
-        lane_bits: question.lane_bits,
-        to: Vec::new(),
-        levels,
-        totals,
-        back: Vec::new(),
-    })
+    let cost = cost(&counts, 1 << question.warp_bits, stages, target);
+    let figures = PlanFigures { counts, cost, ..PlanFigures::default() }
+        .then(totals.iter().flat_map(|totals| &totals.moves).map(|plan| &plan.figures))
+        .with_bound(bound, || "lanes fetch several values in each step".to_owned());
+    Ok(Scan { figures, lane_bits: question.lane_bits, to: Vec::new(), levels, totals, back: Vec::new() })
 }
 
 /// The scan in a layout whose lanes hold whole lines. Each of its moves has shared memory of its own: all that
@@ -101,7 +84,7 @@ fn by_lines(
 ) -> Result<Scan, MovementError> {
     let means = Means::of(target);
     match by_lines_within(question, within, src, lines, means) {
-        Ok(scan) if scan.shared_bytes <= means.scratch_bytes => Ok(scan),
+        Ok(scan) if scan.figures.shared_bytes <= means.scratch_bytes => Ok(scan),
         _ => by_lines_within(question, within, src, lines, means.shared_by(2 * question.element_bits.len())),
     }
 }
@@ -118,29 +101,13 @@ fn by_lines_within(
     };
     let (to, back) = (ways(src, lines)?, ways(lines, src)?);
     let inner = in_place(within, means.target)?;
-    let all = || to.iter().chain(&back);
-    let counts = all().fold(inner.counts, |sum, plan| sum.plus(plan.counts));
-    let bound = Bound { exchanges: 0, ..Bound::default() };
-    Ok(Scan {
-        cost: inner.cost + all().map(|plan| plan.cost).sum::<f64>(),
-        shared_bytes: inner.shared_bytes + all().map(|plan| plan.shared_bytes).sum::<u64>(),
-        above_bound: (!bound.is_met(&counts)).then(|| "whole lines are moved to single lanes and back".to_owned()),
-        counts,
-        bound,
-        to,
-        back,
-        ..inner
-    })
+    let why = || "whole lines are moved to single lanes and back".to_owned();
+    let moves = to.iter().chain(&back).map(|plan| &plan.figures);
+    let figures = inner.figures.clone().then(moves).with_bound(Bound::default(), why);
+    Ok(Scan { figures, to, back, ..inner })
 }
 
 impl Scan {
-    /// What a lane stores to shared memory and loads from it.
-    #[must_use]
-    pub fn shared_bits(&self) -> SharedBits {
-        let totals = self.totals.iter().flat_map(|totals| &totals.moves);
-        SharedBits::of_all(self.to.iter().chain(totals).chain(&self.back))
-    }
-
     /// Writes the scan's kernel IR. `inputs` holds, for each tensor of the tuple, one value for each
     /// register; so does the result. `combine` gets what lies nearer the scan's beginning first.
     ///

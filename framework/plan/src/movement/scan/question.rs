@@ -1,12 +1,9 @@
 //! What a scan is asked: which position bit holds each bit of the axis.
 
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
-use tilewright_target::{LaneXors, TargetDescription};
 
 use super::ScanDirection;
-use super::levels::Level;
-use super::totals::Totals;
-use crate::movement::{Means, MovementError, check_size, convert};
+use crate::movement::{MovementError, check_size};
 
 /// Where a bit of the axis is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +73,7 @@ impl Question {
     }
 
     /// How many axis bits are scanned before warps take part.
-    fn lower(&self) -> usize {
+    pub(super) fn lower(&self) -> usize {
         self.held.iter().position(|held| matches!(held, Held::Warp(_))).unwrap_or(self.held.len())
     }
 
@@ -86,7 +83,7 @@ impl Question {
     }
 
     /// The bits of registers and of lanes among axis bits, as masks.
-    fn masks(held: &[Held]) -> (usize, u32) {
+    pub(super) fn masks(held: &[Held]) -> (usize, u32) {
         held.iter().fold((0, 0), |(registers, lanes), held| match held {
             Held::Register(bit) => (registers | 1 << bit, lanes),
             Held::Lane(bit) => (registers, lanes | 1 << bit),
@@ -94,44 +91,9 @@ impl Question {
         })
     }
 
-    /// The steps within a warp.
-    pub(super) fn levels(&self, xors: LaneXors) -> Vec<Level> {
-        (0..self.lower())
-            .map(|bit| {
-                let (registers, lanes) = Self::masks(&self.held[..bit]);
-                Level { at: self.held[bit], registers, lanes, direction: self.direction, xors }
-            })
-            .collect()
-    }
-
-    /// The steps between warps, where there are any.
-    pub(super) fn totals(&self, target: &TargetDescription) -> Result<Option<Totals>, MovementError> {
-        let lower = self.lower();
-        let upper = self.held[lower..].to_vec();
-        if upper.is_empty() {
-            return Ok(None);
-        }
-        let (registers, lanes) = Self::masks(&self.held[..lower]);
-        let (src, dst) = self.ends(lower)?;
-        let means = Means::of(target).shared_by(self.element_bits.len());
-        let moves = self.element_bits.iter().map(|&bits| convert(&src, &dst, bits, means));
-        let across = (0..self.register_bits).filter(|&bit| registers >> bit & 1 == 0).collect();
-        let lines = (0..self.register_bits).filter(|&bit| !self.held.contains(&Held::Register(bit))).collect();
-        Ok(Some(Totals {
-            upper,
-            registers,
-            lanes,
-            across,
-            lines,
-            lane_bits: self.lane_bits,
-            direction: self.direction,
-            moves: moves.collect::<Result<Vec<_>, _>>()?,
-        }))
-    }
-
     /// The layouts of the totals of blocks of `2^lower` elements: where they are, and where every lane
     /// has all those of its lines.
-    fn ends(&self, lower: usize) -> Result<(LinearLayout, LinearLayout), MovementError> {
+    pub(super) fn ends(&self, lower: usize) -> Result<(LinearLayout, LinearLayout), MovementError> {
         let blocks = self.held.len() - lower;
         let sized =
             self.src.outs().iter().map(|(dim, bits)| (dim, if dim == self.axis { blocks as u32 } else { bits }));

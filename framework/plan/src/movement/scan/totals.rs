@@ -2,33 +2,58 @@
 
 use tilewright_kernel::{Builder, Counts, Value};
 
-use super::super::Plan;
 use super::super::address::Thread;
 use super::super::source::Source;
 use super::super::tuples::{Combine, exchanged, moved, words};
+use super::super::{Means, MovementError, Plan, convert};
 use super::ScanDirection;
 use super::question::{Held, Question};
+use tilewright_target::TargetDescription;
 
 /// How totals are moved and taken in.
 #[derive(Debug, Clone)]
 pub(super) struct Totals {
     /// Who holds the axis bits that number blocks, the lowest first.
-    pub(super) upper: Vec<Held>,
+    upper: Vec<Held>,
     /// Register bits that hold the axis within a block.
-    pub(super) registers: usize,
+    registers: usize,
     /// Lane bits that hold the axis within a block.
-    pub(super) lanes: u32,
+    lanes: u32,
     /// The other register bits, which number the totals of a lane.
-    pub(super) across: Vec<u32>,
+    across: Vec<u32>,
     /// Register bits that number lines.
-    pub(super) lines: Vec<u32>,
-    pub(super) lane_bits: u32,
-    pub(super) direction: ScanDirection,
+    lines: Vec<u32>,
+    lane_bits: u32,
+    direction: ScanDirection,
     /// How the totals move, for each tensor.
     pub(super) moves: Vec<Plan>,
 }
 
 impl Totals {
+    /// The steps between warps; `None` if no warp holds a part of the axis.
+    pub(super) fn new(question: &Question, target: &TargetDescription) -> Result<Option<Self>, MovementError> {
+        let lower = question.lower();
+        let upper = question.held[lower..].to_vec();
+        if upper.is_empty() {
+            return Ok(None);
+        }
+        let (registers, lanes) = Question::masks(&question.held[..lower]);
+        let (src, dst) = question.ends(lower)?;
+        let means = Means::of(target).shared_by(question.element_bits.len());
+        let moves = question.element_bits.iter().map(|&bits| convert(&src, &dst, bits, means));
+        let bits = 0..question.register_bits;
+        Ok(Some(Self {
+            upper,
+            registers,
+            lanes,
+            across: bits.clone().filter(|&bit| registers >> bit & 1 == 0).collect(),
+            lines: bits.filter(|&bit| !question.held.contains(&Held::Register(bit))).collect(),
+            lane_bits: question.lane_bits,
+            direction: question.direction,
+            moves: moves.collect::<Result<Vec<_>, _>>()?,
+        }))
+    }
+
     /// Blocks of a line.
     fn blocks(&self) -> usize {
         1 << self.upper.len()

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::Located;
+use super::{Located, Reach};
 use tilewright_kernel::{Element, is_result};
 use tilewright_layout::f2::{Columns, Subspace, multiply, rank};
 use tilewright_layout::{Dim, LinearLayout};
@@ -114,6 +114,11 @@ impl<'a> Tile<'a> {
     /// Log2 of the bytes of a slot.
     pub(in super::super) fn slot_bits(&self) -> u32 {
         self.in_slot.len() as u32
+    }
+
+    /// Whether its accesses go that far: instructions reach the memory of their own block alone.
+    pub(in super::super) fn reaches(&self, reach: &Reach) -> bool {
+        !reach.leaves || self.name.is_none()
     }
 
     /// How the target's banks serve it.

@@ -58,7 +58,7 @@ impl<'a> Placed<'a> {
     /// Log2 of the elements of a slot, where slots are whole: lanes within slots are at their places,
     /// nothing else of a thread moves inside slots, and padding falls between them.
     fn fits(&self, tile: &Tile<'_>) -> Option<u32> {
-        if !self.side.reach.allows(tile) {
+        if !tile.reaches(&self.side.reach) {
             return None;
         }
         let byte_bits = self.side.byte_bits();

@@ -15,6 +15,7 @@ mod figures;
 mod located;
 mod reach;
 mod slot;
+mod wavefronts;
 
 pub(super) use accesses::Accesses;
 pub(super) use bits::{Source, Tile};

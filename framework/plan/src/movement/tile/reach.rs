@@ -1,6 +1,5 @@
 //! Which blocks' memories a side accesses.
 
-use super::Tile;
 use tilewright_layout::f2::{Columns, Subspace, multiply};
 
 /// What a side accesses beyond the memory of its own block. Blocks are known by their distance (xor) from
@@ -17,11 +16,6 @@ pub(in super::super) struct Reach {
 }
 
 impl Reach {
-    /// Whether accesses by a tile go that far: instructions reach the memory of their own block alone.
-    pub(in super::super) fn allows(&self, tile: &Tile<'_>) -> bool {
-        !self.leaves || tile.name.is_none()
-    }
-
     /// Whether lanes of one access ask different blocks.
     pub(super) fn parts_lanes(&self) -> bool {
         self.lanes.iter().any(|&distance| distance != 0)

@@ -144,7 +144,7 @@ fn padding_alone_takes_the_fewest_bytes_that_keep_accesses_whole() {
         let mut memory = chosen.memory.clone();
         memory.padding[0].padding = less;
         let plan = load_shared(&asked[1].layout, &memory, 32, &machine()).expect("a plan");
-        assert!(plan.counts.wavefronts_loaded > chosen.accessors[1].wavefronts);
+        assert!(plan.figures.counts.wavefronts_loaded > chosen.accessors[1].wavefronts);
     }
 }
 

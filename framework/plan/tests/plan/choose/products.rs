@@ -31,10 +31,10 @@ fn proven(accessors: &[Accessor], bits: u32, constraints: &Constraints, target: 
 fn taken(accessors: &[Accessor], memory: &MemoryLayout, bits: u32, target: &TargetDescription) -> u64 {
     let of = |accessor: &Accessor| match accessor.direction {
         Direction::Store => {
-            store_shared(&accessor.layout, memory, bits, target).expect("a plan").counts.wavefronts_stored
+            store_shared(&accessor.layout, memory, bits, target).expect("a plan").figures.counts.wavefronts_stored
         }
         Direction::Load => {
-            load_shared(&accessor.layout, memory, bits, target).expect("a plan").counts.wavefronts_loaded
+            load_shared(&accessor.layout, memory, bits, target).expect("a plan").figures.counts.wavefronts_loaded
         }
     };
     accessors.iter().map(of).sum()

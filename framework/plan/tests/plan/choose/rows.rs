@@ -27,9 +27,11 @@ fn memory(source: &mut SplitMix64, bits: u32) -> MemoryLayout {
 fn taken(accessors: &[Accessor], memory: &MemoryLayout, bits: u32, means: Means<'_>) -> u64 {
     let of = |accessor: &Accessor| match accessor.direction {
         Direction::Store => {
-            store_shared(&accessor.layout, memory, bits, means).expect("a plan").counts.wavefronts_stored
+            store_shared(&accessor.layout, memory, bits, means).expect("a plan").figures.counts.wavefronts_stored
         }
-        Direction::Load => load_shared(&accessor.layout, memory, bits, means).expect("a plan").counts.wavefronts_loaded,
+        Direction::Load => {
+            load_shared(&accessor.layout, memory, bits, means).expect("a plan").figures.counts.wavefronts_loaded
+        }
     };
     accessors.iter().map(|accessor| accessor.weight * of(accessor)).sum()
 }

@@ -75,7 +75,7 @@ pub fn check_conversions_are_right_and_as_planned(answers: Answers) {
             .and_then(|case| check(&case, &target, &mut device))
             .unwrap_or_else(|wrong| panic!("{name}, path {}: {wrong}", plan.path));
         let executed = &device.report().counts;
-        assert_eq!(compared(executed), compared(&plan.counts), "{name}, path {}: {executed:?}", plan.path);
+        assert_eq!(compared(executed), compared(&plan.figures.counts), "{name}, path {}: {executed:?}", plan.path);
         shown += 1;
     }
     eprintln!("{shown} conversions were shown, {large} have more than {MOST_OPERATIONS} operations");

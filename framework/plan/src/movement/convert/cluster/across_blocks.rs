@@ -1,10 +1,9 @@
 //! Plans conversions between the blocks of a cluster.
 
 use super::distance::Groups;
-use crate::movement::bound;
 use crate::movement::choose::swizzle::Swizzle;
-use crate::movement::convert::plan::SharedBits;
 use crate::movement::convert::shared::Scratch;
+use crate::movement::{Bound, PlanFigures};
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
 
@@ -32,16 +31,12 @@ impl Exchanged {
         self.scratch.swizzle()
     }
 
-    pub(crate) fn shared_bits(&self) -> SharedBits {
-        self.scratch.shared_bits()
-    }
-
     /// Blocks that run together.
     pub(crate) fn blocks(&self) -> u32 {
         1 << self.block_bits
     }
 
-    pub(super) fn counts(&self, target: &TargetDescription) -> Counts {
+    fn counts(&self, target: &TargetDescription) -> Counts {
         let within = self.scratch.counts(target);
         if !self.leaves {
             return within;
@@ -49,11 +44,12 @@ impl Exchanged {
         Counts { barriers: 0, cluster_barriers: 2 * self.scratch.rounds(), ..within }
     }
 
-    pub(super) fn why_above(&self, counts: &Counts, bound: &bound::Bound) -> Option<String> {
-        let mut why = self.scratch.why_above(counts, bound)?;
-        if self.copies && counts.wavefronts_stored > bound.wavefronts_stored {
-            why += "; blocks store what others hold too, or nobody needs";
+    pub(super) fn figures(&self, bound: Bound, warps: u64, target: &TargetDescription) -> PlanFigures {
+        let mut figures = self.scratch.figures(self.counts(target), bound, warps, target);
+        if self.copies && figures.counts.wavefronts_stored > bound.wavefronts_stored {
+            let also = |why: String| why + "; blocks store what others hold too, or nobody needs";
+            figures.above_bound = figures.above_bound.map(also);
         }
-        Some(why)
+        figures
     }
 }

@@ -5,7 +5,6 @@ use super::distance::Distances;
 use crate::movement::conversion::Side;
 use crate::movement::convert::plan::{Path, Plan, Steps};
 use crate::movement::convert::shared::within;
-use crate::movement::price::cost;
 use crate::movement::tile::Reach;
 use crate::movement::{Conversion, Means, bound};
 use tilewright_layout::f2::Subspace;
@@ -43,11 +42,13 @@ pub(crate) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, S
         leaves,
         copies: holds_copies(&conversion.src),
     };
-    Ok(priced(conversion, exchanged, bound, target))
+    let figures = exchanged.figures(bound, conversion.warps(), target);
+    let path = if leaves { Path::Cluster } else { Path::Shared };
+    Ok(Plan { path, figures, steps: Steps::Cluster(Box::new(exchanged)) })
 }
 
 /// Whether the blocks hold the same elements as others, wholly or in part.
-pub(super) fn holds_copies(src: &Side) -> bool {
+fn holds_copies(src: &Side) -> bool {
     let in_block = Subspace::span(src.registers.iter().chain(&src.threads).copied());
     let all = src.blocks.iter().fold(in_block.clone(), |mut all, &column| {
         all.insert(column);
@@ -56,7 +57,7 @@ pub(super) fn holds_copies(src: &Side) -> bool {
     (all.dimension() - in_block.dimension()) < src.blocks.len() as u32
 }
 
-pub(super) fn has_clusters(target: &TargetDescription, block_bits: u32) -> Result<(), String> {
+fn has_clusters(target: &TargetDescription, block_bits: u32) -> Result<(), String> {
     let most = u64::from(target.limits.blocks_per_cluster);
     match 1u64 << block_bits {
         blocks if blocks <= most => Ok(()),
@@ -64,23 +65,5 @@ pub(super) fn has_clusters(target: &TargetDescription, block_bits: u32) -> Resul
         blocks => {
             Err(format!("target {} has clusters of at most {most} blocks, the layouts have {blocks}", target.name))
         }
-    }
-}
-
-pub(super) fn priced(
-    conversion: &Conversion,
-    exchanged: Exchanged,
-    bound: bound::Bound,
-    target: &TargetDescription,
-) -> Plan {
-    let counts = exchanged.counts(target);
-    Plan {
-        path: if exchanged.leaves { Path::Cluster } else { Path::Shared },
-        counts,
-        shared_bytes: exchanged.scratch.bytes(),
-        cost: cost(&counts, conversion.warps(), exchanged.scratch.rounds(), target),
-        bound,
-        above_bound: exchanged.why_above(&counts, &bound),
-        steps: Steps::Cluster(Box::new(exchanged)),
     }
 }

@@ -7,9 +7,9 @@
 
 use smallvec::SmallVec;
 
+use super::rounds::Round;
 use super::selects::{Select, Selects, Word};
-use super::words::{Words, room, spread};
-use super::{Round, WORD_BITS};
+use super::words::{WORD_BITS, Words, room, spread};
 use tilewright_kernel::Element;
 
 /// A word made of bytes of two.

@@ -27,5 +27,6 @@ mod trade;
 mod words;
 
 pub(super) use plan::plan;
-use shuffles::WORD_BITS;
-pub(super) use shuffles::{Exchanges, Round};
+pub(super) use rounds::Round;
+pub(super) use shuffles::Exchanges;
+use words::WORD_BITS;

@@ -9,8 +9,7 @@
 
 use smallvec::SmallVec;
 
-use super::super::super::conversion::{Origin, Position};
-use super::words::Words;
+use crate::movement::conversion::{Origin, Position};
 use tilewright_kernel::Counts;
 use tilewright_target::LaneXors;
 
@@ -118,20 +117,18 @@ impl Moves {
         all
     }
 
-    /// What they do to the given words; elements take `parts` exchanges each.
-    pub(super) fn counts(&self, words: &Words, parts: u64) -> Counts {
-        let count = 1u64 << words.src_outer.len();
-        self.iter().fold(Counts::default(), |sum, one| sum.plus(one.counts(count, parts)))
+    /// What they do to so many words; elements take `parts` exchanges each.
+    pub(super) fn counts(&self, words: u64, parts: u64) -> Counts {
+        self.iter().fold(Counts::default(), |sum, one| sum.plus(one.counts(words, parts)))
     }
 
     /// How many of the exchanges that [`Moves::counts`] counts go by a constant number of `xors`.
-    pub(super) fn exchanges_xor(&self, words: &Words, parts: u64, xors: LaneXors) -> u64 {
-        let count = 1u64 << words.src_outer.len();
+    pub(super) fn exchanges_xor(&self, words: u64, parts: u64, xors: LaneXors) -> u64 {
         let across = |one: &Move| match one {
             Move::Trade { lane, .. } | Move::Blend { lane, .. } => xors.contains(1 << lane),
             Move::Swap { .. } | Move::Regroup { .. } => false,
         };
-        self.iter().filter(across).map(|one| one.counts(count, parts).exchanges).sum()
+        self.iter().filter(across).map(|one| one.counts(words, parts).exchanges).sum()
     }
 }
 

@@ -1,12 +1,13 @@
 //! Plans conversions by shuffles.
 
 use super::search;
-use super::shuffles::{Exchanges, WORD_BITS};
-use crate::movement::Conversion;
+use super::shuffles::Exchanges;
+use super::words::WORD_BITS;
 use crate::movement::bound;
 use crate::movement::conversion::{Origin, Position};
 use crate::movement::convert::plan::{Path, Plan, Steps};
 use crate::movement::price::cost;
+use crate::movement::{Conversion, PlanFigures};
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
 
@@ -19,32 +20,24 @@ pub(crate) fn plan(conversion: &Conversion, target: &TargetDescription, most: f6
     let origin = conversion.origin.as_ref().ok_or("elements cross blocks")?;
     stays_in_warp(conversion, origin)?;
     let best = search::best(conversion, origin, target, most)?;
-    Ok(priced(conversion, best, exchange_bits, target))
+    Ok(priced(conversion, best, target))
 }
 
-pub(super) fn priced(
-    conversion: &Conversion,
-    exchanges: Exchanges,
-    exchange_bits: u32,
-    target: &TargetDescription,
-) -> Plan {
+fn priced(conversion: &Conversion, exchanges: Exchanges, target: &TargetDescription) -> Plan {
     let counts = exchanges.counts();
-    let bound = bound::of_exchanges(conversion, exchange_bits);
-    let above = counts.exchanges > bound.exchanges;
+    let bound = bound::of_exchanges(conversion, target);
     // The table's selects are of 32 bits.
     let issued = Counts { selects: counts.selects * exchanges.parts(), ..counts };
+    let cost = cost(&issued, conversion.warps(), exchanges.stages(), target);
     Plan {
         path: if counts.exchanges == 0 { Path::Register } else { Path::Shuffle },
-        counts,
-        shared_bytes: 0,
-        cost: cost(&issued, conversion.warps(), exchanges.stages(), target),
-        bound,
-        above_bound: above.then(|| exchanges.why_above(bound.exchanges)),
+        figures: PlanFigures { counts, cost, ..PlanFigures::default() }
+            .with_bound(bound, || exchanges.why_above(bound.exchanges)),
         steps: Steps::Exchanges(Box::new(exchanges)),
     }
 }
 
-pub(super) fn stays_in_warp(conversion: &Conversion, origin: &Origin) -> Result<(), String> {
+fn stays_in_warp(conversion: &Conversion, origin: &Origin) -> Result<(), String> {
     let lanes = conversion.lane_mask();
     let crosses = |p: &Position, own: u64| p.thread & !lanes != own & !lanes;
     let threads = origin.of_threads.iter().enumerate().any(|(bit, p)| crosses(p, 1 << bit));

@@ -5,7 +5,24 @@ use smallvec::SmallVec;
 use tilewright_layout::f2::Solver;
 
 use super::super::super::conversion::Position;
+use super::selects::Word;
 use super::words::WordMap;
+
+/// What happens in one round.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Round {
+    /// What a thread offers; `None` where every thread would read from itself.
+    pub(super) offered: Option<Word>,
+    /// Source thread for thread 0.
+    pub(crate) thread: u64,
+}
+
+impl Round {
+    /// Whether every thread would read from itself.
+    pub(crate) fn stays(&self) -> bool {
+        self.offered.is_none()
+    }
+}
 
 /// The columns of `P`: for each thread bit the word that it adds to the round's. Every combination
 /// of thread bits that reads from thread 0 must read word 0.

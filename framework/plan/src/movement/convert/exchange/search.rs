@@ -85,10 +85,10 @@ impl Search<'_> {
     fn weigh(&mut self, origin: &Origin, moves: &Moves) -> bool {
         let Some(words) = Words::new(self.conversion, origin, moves) else { return true };
         let parts = u64::from(self.conversion.element.bits().div_ceil(WORD_BITS));
-        if slots(&moves.counts(&words, parts)) >= self.most {
+        if slots(&moves.counts(words.count(), parts)) >= self.most {
             return false;
         }
-        self.budget = self.budget.saturating_sub(1 << words.src_outer.len());
+        self.budget = self.budget.saturating_sub(words.count());
         let map = WordMap::new(origin, &words);
         let few_selects = choose_destinations(&map);
         let few_exchanges = stay_at_home(&map).filter(|columns| Some(columns) != few_selects.as_ref());

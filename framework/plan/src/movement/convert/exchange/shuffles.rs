@@ -2,12 +2,11 @@
 
 use super::joins::Joins;
 use super::moves::Moves;
+use super::rounds::Round;
 use super::selects::{Selects, Word};
-use super::words::Words;
+use super::words::{WORD_BITS, Words};
 use tilewright_kernel::{Counts, Element};
 use tilewright_target::LaneXors;
-
-pub(super) const WORD_BITS: u32 = 32;
 
 /// How the exchanges go.
 #[derive(Debug, Clone)]
@@ -33,21 +32,6 @@ pub(crate) struct Exchanges {
     pub(super) xors: LaneXors,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Round {
-    /// What a thread offers; `None` where every thread would read from itself.
-    pub(super) offered: Option<Word>,
-    /// Source thread for thread 0.
-    pub(crate) thread: u64,
-}
-
-impl Round {
-    /// Whether every thread would read from itself.
-    pub(crate) fn stays(&self) -> bool {
-        self.offered.is_none()
-    }
-}
-
 impl Exchanges {
     /// Exchanges that an element, or a group of packed ones, takes.
     pub(super) fn parts(&self) -> u64 {
@@ -70,12 +54,13 @@ impl Exchanges {
         let across = self.rounds.iter().filter(|round| self.across(round).is_some()).count() as u64;
         let rounds = Counts {
             exchanges: moving * self.parts(),
-            exchanges_xor: across * self.parts() + self.moves.exchanges_xor(&self.words, self.parts(), self.xors),
+            exchanges_xor: across * self.parts()
+                + self.moves.exchanges_xor(self.words.count(), self.parts(), self.xors),
             selects: self.needed,
             permutes: self.joins.as_ref().map_or(0, |joins| joins.joins.len() as u64),
             ..Counts::default()
         };
-        rounds.plus(self.moves.counts(&self.words, self.parts()))
+        rounds.plus(self.moves.counts(self.words.count(), self.parts()))
     }
 
     /// The number by which source and reading lane differ in a round, where it is the same for all lanes

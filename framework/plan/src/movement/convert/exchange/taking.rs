@@ -42,7 +42,7 @@ impl Question<'_> {
         let taking = Taking::new(self.map, dst_columns);
         let parts = u64::from(self.conversion.element.bits().div_ceil(WORD_BITS));
         let moving = taking.rounds.iter().filter(|(_, thread)| thread.is_some()).count() as u64;
-        let before = slots(&self.moves.counts(self.words, parts));
+        let before = slots(&self.moves.counts(self.words.count(), parts));
         let mut best = None;
         let mut least = most;
         let parities = by_parities(&taking.dst_columns, &taking.src_columns, false).0.len();

@@ -1,10 +1,12 @@
 //! Words: which registers travel together, and where each word comes from.
 
-use super::super::super::Conversion;
-use super::super::super::conversion::{Origin, Position};
-use super::WORD_BITS;
 use super::moves::Moves;
+use crate::movement::Conversion;
+use crate::movement::conversion::{Origin, Position};
 use tilewright_kernel::Element;
+
+/// Bits that an exchange carries.
+pub(super) const WORD_BITS: u32 = 32;
 
 /// How registers make up words, on each side.
 #[derive(Debug, Clone)]
@@ -54,6 +56,11 @@ impl Words {
             dst_inner,
             dst_copies,
         })
+    }
+
+    /// Words of the source.
+    pub(super) fn count(&self) -> u64 {
+        1 << self.src_outer.len()
     }
 
     pub(super) fn src_register(&self, word: u64, element: u64) -> u64 {

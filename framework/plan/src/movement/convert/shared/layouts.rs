@@ -50,7 +50,7 @@ impl Sides<'_> {
     pub(super) fn tiled_layouts(&self, tiles: &[Tile<'_>]) -> Vec<Swizzle> {
         let of = |side: &Located| -> Vec<Option<&Tile<'_>>> {
             let mut kinds = Tile::kinds(tiles, side.direction);
-            kinds.retain(|tile| tile.is_none_or(|tile| side.reach.allows(tile)));
+            kinds.retain(|tile| tile.is_none_or(|tile| tile.reaches(&side.reach)));
             kinds
         };
         let (stores, loads) = (of(self.src), of(self.dst));

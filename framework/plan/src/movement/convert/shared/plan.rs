@@ -5,7 +5,7 @@ use super::scratch::Scratch;
 use crate::movement::bound;
 use crate::movement::choose::swizzle::Swizzle;
 use crate::movement::convert::plan::{Path, Plan, Steps};
-use crate::movement::price::{cost, slots};
+use crate::movement::price::slots;
 use crate::movement::tile::{Accesses, Figures, Located, Memory, Placed, Reach, Tile};
 use crate::movement::{Conversion, Means};
 use smallvec::SmallVec;
@@ -19,7 +19,8 @@ pub(crate) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, S
     }
     let bound = bound::of_shared(conversion, means);
     let scratch = within(conversion, Reach::default(), &bound, means)?;
-    Ok(priced(conversion, scratch, bound, means.target))
+    let figures = scratch.figures(scratch.counts(means.target), bound, conversion.warps(), means.target);
+    Ok(Plan { path: Path::Shared, figures, steps: Steps::Scratch(Box::new(scratch)) })
 }
 
 /// What goes through the memory of a block: the source's registers and threads store, the destination's load, of
@@ -154,23 +155,4 @@ pub(crate) fn stays_in_warps(conversion: &Conversion) -> bool {
 pub(crate) fn least_slots(conversion: &Conversion, means: &Means<'_>) -> f64 {
     let waits = Counts { barriers: u64::from(!stays_in_warps(conversion)), ..Counts::default() };
     bound::of_shared(conversion, means).slots() + slots(&waits)
-}
-
-pub(super) fn priced(
-    conversion: &Conversion,
-    scratch: Scratch,
-    bound: bound::Bound,
-    target: &TargetDescription,
-) -> Plan {
-    let counts = scratch.counts(target);
-    let stages = scratch.rounds();
-    Plan {
-        path: Path::Shared,
-        counts,
-        shared_bytes: scratch.bytes,
-        cost: cost(&counts, conversion.warps(), stages, target),
-        bound,
-        above_bound: scratch.why_above(&counts, &bound),
-        steps: Steps::Scratch(Box::new(scratch)),
-    }
 }

@@ -1,9 +1,9 @@
 //! Plans conversions through scratch in shared memory, in one or more rounds.
 
-use crate::movement::bound;
 use crate::movement::choose::swizzle::Swizzle;
-use crate::movement::convert::plan::SharedBits;
+use crate::movement::price::cost;
 use crate::movement::tile::{Accesses, Figures};
+use crate::movement::{Bound, PlanFigures, SharedBits};
 use tilewright_kernel::{Counts, Element, Scope};
 use tilewright_target::TargetDescription;
 
@@ -25,14 +25,17 @@ impl Scratch {
         &self.swizzle
     }
 
-    pub(crate) fn shared_bits(&self) -> SharedBits {
+    /// The figures of a plan that executes the counts, against a bound.
+    pub(crate) fn figures(&self, counts: Counts, bound: Bound, warps: u64, target: &TargetDescription) -> PlanFigures {
         let bits = |side: &Accesses| side.figures.elements() * u64::from(self.element.bits());
-        SharedBits { stored: bits(&self.store), loaded: bits(&self.load) }
-    }
-
-    /// Bytes of the memory.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+        PlanFigures {
+            counts,
+            shared_bytes: self.bytes,
+            shared_bits: SharedBits { stored: bits(&self.store), loaded: bits(&self.load) },
+            cost: cost(&counts, warps, self.rounds(), target),
+            bound,
+            above_bound: self.why_above(&counts, &bound),
+        }
     }
 
     /// How often scratch memory is filled.
@@ -41,7 +44,7 @@ impl Scratch {
     }
 
     /// Why the counts are above the bound, where they are.
-    pub(crate) fn why_above(&self, counts: &Counts, bound: &bound::Bound) -> Option<String> {
+    fn why_above(&self, counts: &Counts, bound: &Bound) -> Option<String> {
         let sides = [
             ("stores", counts.wavefronts_stored, bound.wavefronts_stored, &self.store),
             ("loads", counts.wavefronts_loaded, bound.wavefronts_loaded, &self.load),

@@ -1,9 +1,9 @@
 //! Plans bulk tensor copies (TMA) between global and shared memory.
 
 use super::tiling::{Tiling, tiling};
-use crate::movement::copy::{ClosedCopy, CopyQuestion};
+use crate::movement::copy::question::CopyQuestion;
 use crate::movement::memory::Stride;
-use crate::movement::{Means, MovementError};
+use crate::movement::{Means, MovementError, Rejected, best_of};
 use std::collections::BTreeSet;
 use tilewright_kernel::{Counts, Outside, Queue, TensorMap};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
@@ -89,36 +89,25 @@ pub fn copy_boxes<'a>(question: &CopyQuestion<'_>, means: impl Into<Means<'a>>) 
 }
 
 fn boxes_of(question: &CopyQuestion<'_>, direction: Direction, means: &Means<'_>) -> Result<BoxCopy, MovementError> {
-    let mut closed = Vec::new();
-    let best = by_boxes(question, direction, means, &mut closed);
+    let (best, rejected) = by_boxes(question, direction, means);
     best.ok_or_else(|| {
-        let reasons: Vec<_> = closed.iter().map(|one| format!("{}: {}", one.instruction, one.reason)).collect();
         let none = "the target's table has no row that copies boxes so";
-        let reasons = if reasons.is_empty() { none.to_owned() } else { reasons.join("; ") };
+        let reasons = if rejected.is_empty() { none.to_owned() } else { Rejected::list(&rejected) };
         MovementError::Impossible { reasons }
     })
 }
 
-/// The copy of fewest boxes by any row; `direction` is that of the access to shared memory. Rows by which there is none
-/// are closed.
+/// The copy of fewest boxes by any row, and the rows by which there is none; `direction` is that of the access to shared
+/// memory.
 pub(crate) fn by_boxes(
     question: &CopyQuestion<'_>,
     direction: Direction,
     means: &Means<'_>,
-    closed: &mut Vec<ClosedCopy>,
-) -> Option<BoxCopy> {
-    let mut best: Option<BoxCopy> = None;
-    for (row, operand) in means.instructions.iter().filter_map(|row| Some((row, box_of(row, direction)?))) {
-        if operand.rank as usize != question.global.axes.len() {
-            continue;
-        }
-        match fewest(question, row, operand, means) {
-            Ok(copy) if best.as_ref().is_none_or(|best| copy.boxes() < best.boxes()) => best = Some(copy),
-            Ok(_) => {}
-            Err(reason) => closed.push(ClosedCopy { instruction: row.name.clone(), reason }),
-        }
-    }
-    best
+) -> (Option<BoxCopy>, Vec<Rejected<String>>) {
+    let rows = means.instructions.iter().filter_map(|row| Some((row, box_of(row, direction)?)));
+    let rows = rows.filter(|(_, operand)| operand.rank as usize == question.global.axes.len());
+    let plans = rows.map(|(row, operand)| (row.name.clone(), fewest(question, row, operand, means)));
+    best_of(plans, BoxCopy::boxes)
 }
 
 /// The box of a row that copies one so.
@@ -164,17 +153,12 @@ fn arranged(
     element_bits: u32,
     operand: &BoxOperand,
 ) -> Result<(Tiling, usize), String> {
-    let (mut best, mut reasons) = (None::<(Tiling, usize)>, Vec::new());
-    for (number, arrangement) in operand.arrangements.iter().enumerate() {
-        match tiling(linear, first, u64::from(element_bits / 8), operand, arrangement) {
-            Ok(tiling) if best.as_ref().is_none_or(|(best, _)| tiling.boxes.len() < best.boxes.len()) => {
-                best = Some((tiling, number));
-            }
-            Ok(_) => {}
-            Err(reason) => reasons.push(format!("{}: {reason}", arrangement.name)),
-        }
-    }
-    best.ok_or_else(|| reasons.join("; "))
+    let tilings = operand.arrangements.iter().enumerate().map(|(number, arrangement)| {
+        let tiling = tiling(linear, first, u64::from(element_bits / 8), operand, arrangement);
+        (&arrangement.name, tiling.map(|tiling| (tiling, number)))
+    });
+    let (best, rejected) = best_of(tilings, |(tiling, _)| tiling.boxes.len());
+    best.ok_or_else(|| Rejected::list(&rejected))
 }
 
 /// How many boxes of an operand fill a memory layout, and the index of their arrangement, where elements of a tensor lie

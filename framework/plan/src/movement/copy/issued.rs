@@ -1,15 +1,12 @@
-//! How the lanes of a warp share a copy by one row.
+//! Copies that lanes issue by one row: what each lane brings where, and what that takes.
 
 use tilewright_kernel::{Counts, Queue};
-use tilewright_layout::f2::{Columns, Solver, Subspace, multiply};
-use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Padding, Space};
+use tilewright_layout::f2::{Columns, multiply};
+use tilewright_layout::{MemoryLayout, Padding};
 use tilewright_target::{Direction, TargetDescription, wavefronts};
 
-use super::super::memory::{access_global, located};
-use super::super::tile::Located;
-use super::super::{Means, MovementError};
 use super::row::{CopyRow, Role};
-use super::{CopyQuestion, SharedCopy, Way, cost_of, orders};
+use crate::movement::tile::Located;
 
 /// A copy by one row: what each lane brings where.
 #[derive(Debug, Clone)]
@@ -29,50 +26,6 @@ pub(super) struct Issued {
     /// Threads with one of these bits set have nothing to bring; all lanes of a warp alike.
     pub(super) idle: u64,
     pub(super) padding: Vec<Padding>,
-}
-
-/// The best copy by one row; why there is none.
-pub(super) fn asynchronous(
-    question: &CopyQuestion<'_>,
-    row: &CopyRow<'_>,
-    means: &Means<'_>,
-) -> Result<SharedCopy, String> {
-    let width = row.elements(question.element_bits, question.masked)?.ilog2();
-    let layouts = orders(question, width).map_err(|error| error.to_string())?;
-    let [first, second] = layouts.map(|layout| of_layout(question, row, layout, width, means));
-    match (first, second) {
-        (Ok(first), Ok(second)) if second.rank().lt(&first.rank()) => Ok(second),
-        (Ok(copy), _) | (Err(_), Ok(copy)) => Ok(copy),
-        // How the tensor lies in shared memory says more of why it does not go there.
-        (Err(first), Err(second)) => Err(if row.is_consecutive() { second } else { first }),
-    }
-}
-
-/// The copy in which lanes bring what this layout says.
-fn of_layout(
-    question: &CopyQuestion<'_>,
-    row: &CopyRow<'_>,
-    layout: LinearLayout,
-    width: u32,
-    means: &Means<'_>,
-) -> Result<SharedCopy, String> {
-    let words = |error: MovementError| error.to_string();
-    let mut target = means.target.clone();
-    target.global.access_bits = vec![8 * row.bytes];
-    if row.alignment[0] > row.bytes {
-        return Err("it asks for more alignment in global memory than it reads".to_owned());
-    }
-    let access = access_global(&layout, question.global, question.element_bits, Direction::Store, &target);
-    let access = access.map_err(|_| format!("{} bytes do not lie together in global memory", row.bytes))?;
-    let side = located(&layout, question.memory, question.element_bits, Direction::Store).map_err(words)?;
-    if access.vector_elements != 1 << width {
-        return Err("what a lane brings does not lie together in global memory".to_owned());
-    }
-    let (issued, counts) = issued(row, access.groups(), &side, question.memory, means.target)?;
-    let cost = cost_of(&counts, question, means);
-    let transactions = access.transactions;
-    let way = Way::Asynchronous(Box::new(issued));
-    Ok(SharedCopy { counts, cost, transactions, layout, closed: Vec::new(), way })
 }
 
 /// The copy of groups of registers, whose elements lie together in global memory, each to where `side` says; what a warp
@@ -178,29 +131,4 @@ impl Issued {
     fn padded(&self, offset: u64) -> u64 {
         offset + self.padding.iter().map(|p| offset / p.interval * p.padding).sum::<u64>()
     }
-}
-
-/// The layout in which 2^`width` registers, then lanes, then warps, then the other registers follow each other in
-/// shared memory.
-pub(super) fn in_memory_order(question: &CopyQuestion<'_>, width: u32) -> Result<LinearLayout, MovementError> {
-    let linear = &question.memory.linear;
-    let mut space = Subspace::zero();
-    let offsets = linear.columns_of(Dim::OFFSET);
-    let mut rest = offsets.iter().copied().filter(|&column| space.insert(column)).collect::<Columns>().into_iter();
-    let mut registers: Columns = rest.by_ref().take(width as usize).collect();
-    let mut threads = |count: u32| {
-        let mut columns: Columns = rest.by_ref().take(count as usize).collect();
-        columns.resize(count as usize, 0);
-        columns
-    };
-    let lanes = threads(question.lanes.trailing_zeros());
-    let warps = threads(question.warps.trailing_zeros());
-    registers.extend(rest);
-    debug_assert!(Solver::new(&registers).free_columns() == 0);
-    let mut ins = Space::default();
-    for (dim, columns) in [(Dim::REGISTER, &registers), (Dim::LANE, &lanes), (Dim::WARP, &warps)] {
-        ins.push(dim, columns.len() as u32)?;
-    }
-    let columns: Columns = registers.iter().chain(&lanes).chain(&warps).copied().collect();
-    Ok(LinearLayout::from_columns(ins, linear.outs().clone(), &columns)?)
 }

@@ -1,0 +1,78 @@
+//! Plans copies from global to shared memory: the candidates, and the best of them.
+
+use super::asynchronous::asynchronous;
+use super::boxes;
+use super::question::CopyQuestion;
+use super::row::CopyRow;
+use super::shared_copy::{SharedCopy, Way};
+use crate::movement::memory::{GlobalTensor, access_global, coalesced_layout, store_shared};
+use crate::movement::{ConsecutiveCopy, Means, MovementError, Rejected, cost, slots};
+use tilewright_target::{Direction, Instruction};
+
+/// The best way to copy a tensor to shared memory, by the given means: rows that copy asynchronously, or plain
+/// accesses.
+///
+/// # Errors
+/// [`MovementError`]: elements of no known width, another tensor in memory than in global memory, sizes that are no
+/// powers of two, a target without accesses of the element's width.
+pub fn copy_to_shared<'a>(
+    question: &CopyQuestion<'_>,
+    means: impl Into<Means<'a>>,
+) -> Result<SharedCopy, MovementError> {
+    let means = means.into();
+    let mut best = plain(question, &means)?;
+    let mut closed = Vec::new();
+    let mut close = |name: &str, reason: String| closed.push(Rejected { candidate: name.to_owned(), reason });
+    for row in means.instructions.iter().filter_map(CopyRow::of) {
+        match asynchronous(question, &row, &means) {
+            Ok(copy) if copy.rank().lt(&best.rank()) => best = copy,
+            Ok(copy) => {
+                let (units, slots) = (copy.transactions, slots(&copy.counts));
+                let reason = format!("it takes {units} units of global memory and {slots} wavefront slots of a warp");
+                close(row.name, reason);
+            }
+            Err(reason) => close(row.name, reason),
+        }
+    }
+    let (boxes, rejected) = boxes::by_boxes(question, Direction::Store, &means);
+    rejected.into_iter().for_each(|one| close(&one.candidate, one.reason));
+    if let (Some(copy), Way::Plain(both)) = (boxes, plain(question, &means)?.way) {
+        let cost = cost(&copy.counts, question.warps.into(), 1, means.target);
+        let (layout, (load, store)) = (best.layout.clone(), *both);
+        let (counts, transactions) = (copy.counts, copy.transactions);
+        let way = Way::Boxes(Box::new((copy, load, store)));
+        let copy = SharedCopy { counts, cost, transactions, layout, closed: Vec::new(), way };
+        if copy.rank().lt(&best.rank()) {
+            best = copy;
+        } else if let Some(name) = copy.instruction() {
+            let reason = format!("it takes {transactions} units of global memory");
+            close(name, reason);
+        }
+    }
+    Ok(SharedCopy { closed, ..best })
+}
+
+/// The copies by which a table's rows write consecutively what consecutive lanes fetch: for a memory layout that they
+/// can fill, the widest such row says what a lane fetches at a time.
+#[must_use]
+pub fn consecutive_copy(instructions: &[Instruction], global: &GlobalTensor) -> Option<ConsecutiveCopy> {
+    let rows = instructions.iter().filter_map(CopyRow::of).filter(CopyRow::is_consecutive);
+    let widest = rows.map(|row| 8 * row.bytes).max()?;
+    Some(ConsecutiveCopy { global: global.clone(), access_bits: widest })
+}
+
+/// Loads to registers and stores from there.
+fn plain(question: &CopyQuestion<'_>, means: &Means<'_>) -> Result<SharedCopy, MovementError> {
+    let CopyQuestion { global, memory, element_bits, lanes, warps, .. } = *question;
+    let layout = coalesced_layout(global, element_bits, lanes.into(), warps.into(), means.target)?;
+    let load = access_global(&layout, global, element_bits, Direction::Load, means.target)?;
+    let store = store_shared(&layout, memory, element_bits, means.with_instructions(&[]))?;
+    Ok(SharedCopy {
+        counts: store.figures.counts,
+        cost: store.figures.cost,
+        transactions: load.transactions,
+        layout,
+        closed: Vec::new(),
+        way: Way::Plain(Box::new((load, store))),
+    })
+}

@@ -1,0 +1,54 @@
+//! Candidates that are not taken, and why.
+
+use std::fmt::Display;
+
+/// A candidate that has no plan, or a worse one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejected<C> {
+    /// The candidate: a kind of conversion, or the name of an instruction.
+    pub candidate: C,
+    /// Why it is not taken.
+    pub reason: String,
+}
+
+impl<C: Display> Rejected<C> {
+    /// Every candidate with its reason.
+    #[must_use]
+    pub fn list(rejected: &[Self]) -> String {
+        let each = rejected.iter().map(|one| format!("{}: {}", one.candidate, one.reason));
+        each.collect::<Vec<_>>().join("; ")
+    }
+
+    /// Each reason once, with the first candidate that it rejects and how many more.
+    #[must_use]
+    pub fn summary(rejected: &[Self]) -> String {
+        let mut each: Vec<(&Self, usize)> = Vec::new();
+        for one in rejected {
+            match each.iter_mut().find(|(first, _)| first.reason == one.reason) {
+                Some((_, more)) => *more += 1,
+                None => each.push((one, 0)),
+            }
+        }
+        let line = |(Self { candidate, reason }, more): &(&Self, usize)| match more {
+            0 => format!("{candidate}: {reason}"),
+            more => format!("{candidate} and {more} more: {reason}"),
+        };
+        each.iter().map(line).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// The candidate of the least rank, among equals the first, and those that have no plan.
+pub(crate) fn best_of<C, T, K: PartialOrd>(
+    candidates: impl Iterator<Item = (C, Result<T, String>)>,
+    rank: impl Fn(&T) -> K,
+) -> (Option<T>, Vec<Rejected<C>>) {
+    let (mut best, mut rejected) = (None, Vec::new());
+    for (candidate, plan) in candidates {
+        match plan {
+            Ok(plan) if best.as_ref().is_none_or(|best| rank(&plan) < rank(best)) => best = Some(plan),
+            Ok(_) => {}
+            Err(reason) => rejected.push(Rejected { candidate, reason }),
+        }
+    }
+    (best, rejected)
+}
