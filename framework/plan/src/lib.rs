@@ -6,5 +6,6 @@
 
 pub mod constraint;
 pub mod contract;
+mod layouts;
 pub mod memory_synthesis;
 pub mod movement;

@@ -2,6 +2,7 @@
 
 use super::composite::{differs, named};
 use super::{Unsatisfied, composite};
+use crate::layouts;
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_target::{Instruction, Operand};
 
@@ -45,11 +46,9 @@ impl Sides {
         let registers: Vec<u64> = values.map(of_data).chain(lanes.iter().copied()).collect();
         let given = address.columns_of(Dim::LANE).iter().map(|&column| at(address.outs().coordinate(column, slot), 0));
         let memory: Vec<u64> = (within..bytes).map(|bit| at(0, 1 << bit)).chain(given).collect();
-        let of = |columns: &[u64]| -> Result<LinearLayout, Unsatisfied> {
-            let mut ins = Space::default();
-            ins.push(Dim::REGISTER, (columns.len() - lanes.len()) as u32)?;
-            ins.push(Dim::LANE, lanes.len() as u32)?;
-            Ok(LinearLayout::from_columns(ins, outs.clone(), columns)?)
+        let of = |columns: &[u64]| {
+            let (registers, lanes) = columns.split_at(columns.len() - lanes.len());
+            layouts::of_dims(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], &outs)
         };
         Ok(Self { memory: of(&memory)?, registers: of(&registers)? })
     }

@@ -5,6 +5,7 @@
 
 use super::composite::differs;
 use super::{Unsatisfied, composite};
+use crate::layouts;
 use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_target::{Instruction, Operand};
@@ -103,14 +104,8 @@ pub fn factors(c: &LinearLayout, operands: &Operands, depth: u64) -> Result<Fact
         let registers: Vec<u64> = through(Dim::REGISTER).into_iter().chain(more).chain(repeated).collect();
         let (lanes, together) = (through(Dim::LANE), through(Dim::WARP));
         let warps: Vec<u64> = together.into_iter().chain(rest.warps[side].iter().map(|&at| place(at, side))).collect();
-        let mut ins = Space::default();
-        for (dim, columns) in [(Dim::REGISTER, &registers), (Dim::LANE, &lanes), (Dim::WARP, &warps)] {
-            ins.push(dim, columns.len() as u32)?;
-        }
-        ins.push(Dim::BLOCK, 0)?;
         let outs = Space::of_sizes(&[(Dim::tensor(0), 1 << bits[0]), (Dim::tensor(1), 1 << bits[1])])?;
-        let columns = [registers, lanes, warps].concat();
-        Ok(Some(LinearLayout::from_columns(ins, outs, &columns)?))
+        Ok(Some(layouts::distributed([&registers, &lanes, &warps], &outs)?))
     };
     Ok(Factors { a: factor(&operands.a, 0)?, b: factor(&operands.b, 1)? })
 }

@@ -119,7 +119,7 @@ impl Feed {
         (elements, making): (LinearLayout, Making),
         means: Means<'_>,
     ) -> Result<Self, MovementError> {
-        let reading = Reading::of(layout, operand).map_err(|reason| MovementError::Memory { reason })?;
+        let reading = Reading::of(layout, operand).map_err(MovementError::memory)?;
         let bits = making.from.stored_bits().max(8);
         let loaded = scale::grouped(&elements, making.k_axis, in_byte(making.from))?;
         let access = access_global(&loaded, &matrix.tensor(bits), bits, Direction::Load, means.target)?;

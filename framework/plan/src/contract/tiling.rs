@@ -1,5 +1,6 @@
 //! How warps and registers repeat a unit until it covers the matrices, and the layouts that follow.
 
+use crate::layouts;
 use crate::movement::{Reading, arranged};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::MemoryOperand;
@@ -183,12 +184,7 @@ impl Tiling {
         along_n.resize(self.warps[1] as usize, 0);
         let mut along_m: Vec<u64> = rows.into_iter().map(column).collect();
         along_m.resize(self.warps[0] as usize, 0);
-        let mut ins = Space::default();
-        ins.push(Dim::REGISTER, registers.len() as u32)?;
-        ins.push(Dim::LANE, unit.lanes.len() as u32)?;
-        ins.push(Dim::WARP, unit.warps.len() as u32 + self.warps[0] + self.warps[1])?;
-        ins.push(Dim::BLOCK, 0)?;
-        let all: Vec<u64> = registers.into_iter().chain(lanes).chain(own).chain(along_n).chain(along_m).collect();
-        LinearLayout::from_columns(ins, outs, &all)?.require_surjective()
+        let warps: Vec<u64> = own.chain(along_n).chain(along_m).collect();
+        layouts::distributed([&registers, &lanes.collect::<Vec<_>>(), &warps], &outs)?.require_surjective()
     }
 }

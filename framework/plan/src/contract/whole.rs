@@ -79,7 +79,7 @@ impl Contraction {
     ) -> Result<Option<FactorStore>, MovementError> {
         let (layout, operands) = self.side(side);
         let Some(operand) = &operands.memory else { return Ok(None) };
-        let reading = Reading::of(layout, operand).map_err(|reason| MovementError::Memory { reason })?;
+        let reading = Reading::of(layout, operand).map_err(MovementError::memory)?;
         let whole = self.over_chunks(layout, 1 - side, Dim::OFFSET, operands.in_byte())?;
         let bytes = (operand.bits / 8) << whole.in_bits(Dim::OFFSET);
         let made = if self.is_made(side) { Some(self.made_from(side, means)?) } else { None };

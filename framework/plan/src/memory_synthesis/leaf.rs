@@ -2,13 +2,14 @@
 
 use super::packing::Packing;
 use super::{Access, Served, Solution, SynthesisError, Tensor, Term, Way};
+use crate::layouts;
 use crate::movement::{
     AccessWay, Accessor, Begin, Candidate, Constraints, Kind, Means, choose_memory_begun, least_wavefronts,
     load_shared, store_shared,
 };
 use tilewright_layout::cute::{self, Layout, Swizzle};
 use tilewright_layout::f2::{multiply, rank};
-use tilewright_layout::{Dim, Layout as TensorLayout, LayoutError, LinearLayout, MemoryLayout, Space};
+use tilewright_layout::{Dim, Layout as TensorLayout, LayoutError, LinearLayout, MemoryLayout};
 use tilewright_target::Direction;
 
 /// What issuing and addressing an access counts beside its wavefronts, in slots: a compute unit issues for several warps
@@ -239,12 +240,7 @@ fn in_order_of(memory: &LinearLayout, like: &LinearLayout, own: usize) -> Result
     let [lanes, warps] =
         [Dim::LANE, Dim::WARP].map(|dim| like.columns_of(dim).iter().map(&mut next).collect::<Vec<_>>());
     registers.extend(rest);
-    let mut ins = Space::default();
-    for (dim, columns) in [(Dim::REGISTER, &registers), (Dim::LANE, &lanes), (Dim::WARP, &warps)] {
-        ins.push(dim, columns.len() as u32)?;
-    }
-    ins.push(Dim::BLOCK, 0)?;
-    LinearLayout::from_columns(ins, memory.outs().clone(), &[registers, lanes, warps].concat())
+    layouts::distributed([&registers, &lanes, &warps], memory.outs())
 }
 
 /// The memory before a swizzle: a swizzle undoes itself.

@@ -1,5 +1,6 @@
 //! Elements narrower than a byte: the tensor of bytes, and the way back.
 
+use crate::layouts;
 use tilewright_layout::cute::Swizzle;
 use tilewright_layout::{Dim, LayoutError, LinearLayout, MemoryLayout, Space};
 
@@ -61,10 +62,7 @@ impl Packing {
         let within = self.within.iter().map(|&bit| 1u64 << bit);
         let columns: Vec<u64> =
             within.chain(bytes.linear.columns_of(Dim::OFFSET).iter().map(|&column| self.widen(column))).collect();
-        let mut ins = Space::default();
-        ins.push(Dim::OFFSET, columns.len() as u32)?;
-        ins.push(Dim::BLOCK, 0)?;
-        let linear = LinearLayout::from_columns(ins, self.outs(|_, size| size)?, &columns)?;
+        let linear = layouts::in_memory(&columns, &self.outs(|_, size| size)?)?;
         Ok(MemoryLayout { linear, padding: Vec::new(), alignment: bytes.alignment })
     }
 

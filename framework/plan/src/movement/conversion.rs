@@ -1,108 +1,12 @@
 //! The question: two layouts of one tensor, checked and in the form that the planners use.
 
-use thiserror::Error;
-
 use tilewright_kernel::Element;
 use tilewright_layout::f2::{Columns, Solver};
-use tilewright_layout::{Dim, LayoutError, LinearLayout, MOST_TENSOR_BITS};
+use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_target::TargetDescription;
 
-/// Log2 of the registers of a lane in plans, which list them one by one. More than any target has.
-const MOST_REGISTER_BITS: u32 = 16;
-
-/// Why no plan is made. Except for [`MovementError::Impossible`] always the caller's fault.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum MovementError {
-    /// The algebra says no.
-    #[error(transparent)]
-    Layout(#[from] LayoutError),
-    /// A layout has a dim that no distributed layout has.
-    #[error("{side} layout has the dim {dim}; a distributed layout has register, lane, warp and block")]
-    NotDistributed {
-        /// `source` or `destination`.
-        side: &'static str,
-        /// The dim.
-        dim: Dim,
-    },
-    /// The two layouts are not for the same hardware.
-    #[error("the source has 2^{src} positions along {dim}, the destination 2^{dst}")]
-    Hardware {
-        /// The dim.
-        dim: Dim,
-        /// Log2 of its size in the source.
-        src: u32,
-        /// Log2 of its size in the destination.
-        dst: u32,
-    },
-    /// The target has no warps of this size.
-    #[error("target {target} has no warps of {lanes} lanes; it has {choices:?}")]
-    Lanes {
-        /// The target.
-        target: String,
-        /// Lanes of the layouts.
-        lanes: u64,
-        /// Lanes that the target offers.
-        choices: Vec<u32>,
-    },
-    /// The target has no blocks of this size.
-    #[error("target {target} has blocks of at most {limit} lanes, the layouts want {lanes}")]
-    Block {
-        /// The target.
-        target: String,
-        /// Lanes of a block in the layouts.
-        lanes: u64,
-        /// What the target allows.
-        limit: u32,
-    },
-    /// A lane would hold more than any does.
-    #[error("a lane holds 2^{bits} elements of the {side}; plans are made for at most 2^{MOST_REGISTER_BITS}")]
-    Registers {
-        /// `source`, `destination` or `tensor`.
-        side: &'static str,
-        /// Log2 of the elements.
-        bits: u32,
-    },
-    /// Nothing plans tensors of this size element by element.
-    #[error(
-        "a tensor of 2^{bits} elements; plans are made for tensors of at most 2^{MOST_TENSOR_BITS}: give the shape of \
-         one tile, which a block holds at once"
-    )]
-    Size {
-        /// Log2 of the elements.
-        bits: u32,
-    },
-    /// No element has this width.
-    #[error("elements of {0} bits cannot be moved: 8, 16, 32 and 64 can")]
-    ElementBits(u32),
-    /// A basis moves along the axis of a reduction and along others at once.
-    #[error(
-        "basis {bit} of {dim} moves along {axis} and along other axes at once: convert to a layout whose bases move along one axis each"
-    )]
-    MixedAxis {
-        /// The in dim.
-        dim: Dim,
-        /// Which basis of it.
-        bit: u32,
-        /// The axis.
-        axis: Dim,
-    },
-    /// The memory does not hold what the registers want, in the same block.
-    #[error("the memory layout does not hold the registers' elements in their own block: {reason}")]
-    Memory {
-        /// What the algebra says.
-        reason: String,
-    },
-    /// A tuple without tensors.
-    #[error("there are no tensors to reduce: give the width of at least one")]
-    NoTensors,
-    /// No way leads from one layout to the other.
-    #[error("no way to convert: {reasons}")]
-    Impossible {
-        /// Why each way is closed.
-        reasons: String,
-    },
-}
+use super::MovementError;
+use super::check::{check_block, check_element, check_hardware, check_size};
 
 /// One side: the columns of a distributed layout over a tensor's packed coordinates.
 #[derive(Debug, Clone)]
@@ -155,14 +59,8 @@ impl Conversion {
         element_bits: u32,
         target: &TargetDescription,
     ) -> Result<Self, MovementError> {
-        let element = Element::integer(element_bits).filter(|element| element.bits() >= 8);
-        let element = element.ok_or(MovementError::ElementBits(element_bits))?;
-        for dim in [Dim::LANE, Dim::WARP, Dim::BLOCK] {
-            let (src, dst) = (src.in_bits(dim), dst.in_bits(dim));
-            if src != dst {
-                return Err(MovementError::Hardware { dim, src, dst });
-            }
-        }
+        let element = check_element(element_bits)?;
+        check_hardware(src, dst)?;
         let order: Vec<Dim> = src.outs().dims().collect();
         let dst = dst.transpose_outs(&order)?;
         for (dim, left) in src.outs().iter() {
@@ -174,7 +72,7 @@ impl Conversion {
         let src = src.clone().require_surjective()?;
         let dst = dst.require_surjective()?;
         let (lane_bits, warp_bits) = (src.in_bits(Dim::LANE), src.in_bits(Dim::WARP));
-        check_hardware(lane_bits, warp_bits, target)?;
+        check_block(1 << lane_bits, 1 << warp_bits, target)?;
         let (src, dst) = (side("source", &src)?, side("destination", &dst)?);
         let origin = origin(&src, &dst);
         Ok(Self { src, dst, element, lane_bits, warp_bits, origin })
@@ -202,42 +100,6 @@ impl Conversion {
     }
 }
 
-fn check_hardware(lane_bits: u32, warp_bits: u32, target: &TargetDescription) -> Result<(), MovementError> {
-    check_block(1u64 << lane_bits, 1u64 << warp_bits, target)
-}
-
-/// Whether the target has blocks of so many warps of so many lanes.
-///
-/// # Errors
-/// [`MovementError::Lanes`] or [`MovementError::Block`].
-pub fn check_block(lanes: u64, warps: u64, target: &TargetDescription) -> Result<(), MovementError> {
-    if !target.lanes.choices.iter().any(|&choice| u64::from(choice) == lanes) {
-        let choices = target.lanes.choices.clone();
-        return Err(MovementError::Lanes { target: target.name.clone(), lanes, choices });
-    }
-    let lanes = lanes.saturating_mul(warps);
-    if lanes > u64::from(target.limits.lanes_per_block) {
-        let limit = target.limits.lanes_per_block;
-        return Err(MovementError::Block { target: target.name.clone(), lanes, limit });
-    }
-    Ok(())
-}
-
-/// Whether plans, which list registers and elements one by one, are made for tensors of this layout.
-///
-/// # Errors
-/// [`MovementError::Registers`] or [`MovementError::Size`].
-pub fn check_size(side: &'static str, layout: &LinearLayout) -> Result<(), MovementError> {
-    let (registers, elements) = (layout.in_bits(Dim::REGISTER), layout.outs().bits());
-    if registers > MOST_REGISTER_BITS {
-        return Err(MovementError::Registers { side, bits: registers });
-    }
-    if elements > MOST_TENSOR_BITS {
-        return Err(MovementError::Size { bits: elements });
-    }
-    Ok(())
-}
-
 fn side(name: &'static str, layout: &LinearLayout) -> Result<Side, MovementError> {
     let known = [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK];
     if let Some(dim) = layout.ins().dims().find(|dim| !known.contains(dim)) {
@@ -255,30 +117,55 @@ fn origin(src: &Side, dst: &Side) -> Option<Origin> {
     if src.blocks != dst.blocks {
         return None;
     }
-    // Registers come first: an element that registers and other threads hold is found in registers.
-    let registers = src.registers.len() as u32;
-    let columns: Columns = src.registers.iter().chain(&src.threads).copied().collect();
-    let solver = Solver::new(&columns);
-    let position =
-        |solution: u64| Position { register: solution & ((1 << registers) - 1), thread: solution >> registers };
-    let source = |column: u64| solver.solve(column).map(position);
-    let of_registers = dst.registers.iter().map(|&column| source(column)).collect::<Option<Vec<_>>>()?;
-    let mut of_threads = Vec::new();
-    for (bit, &column) in dst.threads.iter().enumerate() {
+    let holders = Holders::new(&src.registers, &src.threads);
+    let of_registers = dst.registers.iter().map(|&column| holders.find(column)).collect::<Option<_>>()?;
+    let of_threads = dst.threads.iter().enumerate().map(|(bit, &column)| holders.nearest(bit, column));
+    Some(Origin { of_registers, of_threads: of_threads.collect::<Option<_>>()? })
+}
+
+/// The positions that hold the elements of a block.
+pub(super) struct Holders<'a> {
+    solver: Solver,
+    register_bits: u32,
+    threads: &'a [u64],
+}
+
+impl<'a> Holders<'a> {
+    pub(super) fn new(registers: &[u64], threads: &'a [u64]) -> Self {
+        // Registers come first: an element that registers and other threads hold is found in registers.
+        let columns: Columns = registers.iter().chain(threads).copied().collect();
+        Self { solver: Solver::new(&columns), register_bits: registers.len() as u32, threads }
+    }
+
+    /// A position that holds an element.
+    pub(super) fn find(&self, element: u64) -> Option<Position> {
+        let solution = self.solver.solve(element)?;
+        let register = solution & ((1 << self.register_bits) - 1);
+        Some(Position { register, thread: solution >> self.register_bits })
+    }
+
+    /// The image of a thread bit that wants an element: the nearest copy.
+    pub(super) fn nearest(&self, bit: usize, element: u64) -> Option<Position> {
         let own = 1u64 << bit;
         // The same basis on both sides: the element is where it should be.
         let mut found =
-            if src.threads[bit] == column { Position { register: 0, thread: own } } else { source(column)? };
+            if self.threads[bit] == element { Position { register: 0, thread: own } } else { self.find(element)? };
         // A source replicated along this bit: the copy in this very thread is the nearest.
-        if src.threads[bit] == 0 {
+        if self.threads[bit] == 0 {
             found.thread |= own;
         }
-        of_threads.push(found);
+        Some(found)
     }
-    Some(Origin { of_registers, of_threads })
 }
 
 impl Origin {
+    /// Whether warps need elements of other warps.
+    pub(super) fn crosses_warps(&self, lane_mask: u64) -> bool {
+        let crosses = |p: &Position, own: u64| (p.thread ^ own) & !lane_mask != 0;
+        self.of_threads.iter().enumerate().any(|(bit, p)| crosses(p, 1 << bit))
+            || self.of_registers.iter().any(|p| crosses(p, 0))
+    }
+
     /// The source position of a destination position.
     pub(super) fn of(&self, register: u64, thread: u64) -> Position {
         let mut sum = Position::default();

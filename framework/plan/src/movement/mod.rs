@@ -9,10 +9,12 @@ mod address;
 mod block_begins;
 mod block_load;
 mod bound;
+mod check;
 mod choose;
 mod conversion;
 mod convert;
 mod copy;
+mod error;
 mod figures;
 mod gather;
 mod means;
@@ -35,16 +37,18 @@ pub use address::product;
 pub use address::{ClusterBits, LinearAddress, Thread};
 pub use block_load::{BlockLoads, BlockSource};
 pub use bound::Bound;
+pub use check::{check_block, check_size};
 pub use choose::{
     Accessor, AccessorFigures, Begin, Candidate, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, Swizzle,
     choose_memory, choose_memory_begun, least_wavefronts,
 };
-pub use conversion::{Conversion, MovementError, check_block, check_size};
+pub use conversion::Conversion;
 pub use convert::{Path, Plan, Rounds, candidates, convert};
 pub use copy::{
     BoxCopy, BoxSource, CopyQuestion, PointedCopy, PointedQuestion, SharedCopy, boxed, boxes_in, consecutive_copy,
     copy_boxes, copy_from_shared, copy_pointed, copy_to_shared,
 };
+pub use error::MovementError;
 pub use figures::PlanFigures;
 pub use gather::{Gather, gather, gathers};
 pub use means::Means;

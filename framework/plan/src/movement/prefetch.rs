@@ -54,7 +54,7 @@ pub fn prefetch<'a>(question: &PrefetchQuestion, means: impl Into<Means<'a>>) ->
     let means = means.into();
     let sizes = question.tile.into_iter().chain([question.warps, question.element_bits.into()]);
     if let Some(size) = sizes.into_iter().find(|size| !size.is_power_of_two()) {
-        return Err(MovementError::Memory { reason: format!("{size} is no size of a tile: expected a power of two") });
+        return Err(MovementError::memory(format!("{size} is no size of a tile: expected a power of two")));
     }
     let rows = means.instructions.iter().filter(|row| row.kind == InstructionKind::Prefetch);
     let (best, closed) = best_of(rows.map(|row| (row.name.clone(), Prefetch::by(row, question))), Prefetch::score);
@@ -63,7 +63,7 @@ pub fn prefetch<'a>(question: &PrefetchQuestion, means: impl Into<Means<'a>>) ->
         None if closed.is_empty() => "the target's table has no row that prefetches".to_owned(),
         None => Rejected::summary(&closed),
     };
-    Err(MovementError::Impossible { reasons })
+    Err(MovementError::impossible(reasons))
 }
 
 impl Prefetch {

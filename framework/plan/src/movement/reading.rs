@@ -4,6 +4,7 @@
 //! bit of a coordinate in the tile must move the address by its step's stride, and each bit above the tile by a
 //! power of two, which then moves the start. Addresses are sums without carries, so a sum is a sum over F2.
 
+use crate::layouts;
 use tilewright_kernel::{Binary, Builder, Cast, Element, Type, Value};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::{Arrangement, Described, MemoryOperand, Stride};
@@ -177,10 +178,7 @@ pub fn arranged(
         })
     };
     let columns: Vec<u64> = (0..total).map(|bit| coordinate(arrangement.mix.apply(1 << (bit + element)))).collect();
-    let mut ins = Space::default();
-    ins.push(Dim::OFFSET, total)?;
-    ins.push(Dim::BLOCK, 0)?;
-    LinearLayout::from_columns(ins, outs, &columns).map(Some)
+    layouts::in_memory(&columns, &outs).map(Some)
 }
 
 /// A bit of a coordinate: axis and number.

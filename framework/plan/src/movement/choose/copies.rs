@@ -3,7 +3,7 @@
 //! global memory.
 
 use tilewright_layout::f2::{Columns, Subspace, multiply};
-use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
+use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_target::{Direction, TargetDescription};
 
 use super::super::{MovementError, access_global};
@@ -12,6 +12,7 @@ use super::choice::{Fetch, Kind};
 use super::linear::{Bounds, Search};
 use super::question::Question;
 use super::weigh::{Proposal, Weigher};
+use crate::layouts;
 
 /// A copy that was checked.
 pub(super) struct Copied {
@@ -39,7 +40,7 @@ impl Copied {
         let mut space = Subspace::span(vector.iter().copied());
         if !side.lanes().iter().all(|&lane| space.insert(lane)) {
             let reason = "lanes of the copy fetch the same elements, so what it writes consecutively has them twice";
-            return Err(MovementError::Memory { reason: reason.to_owned() });
+            return Err(MovementError::memory(reason));
         }
         let (copy, lanes) = (copy.clone(), side.lanes().into());
         Ok(Self { at, copy, target, vector, lanes, straight_units: access.transactions })
@@ -100,12 +101,8 @@ fn distributed(
     lanes: &[u64],
     warps: &[u64],
 ) -> Result<LinearLayout, LayoutError> {
-    let mut ins = Space::default();
-    for (dim, bits) in [(Dim::REGISTER, registers.len()), (Dim::LANE, lanes.len()), (Dim::WARP, warps.len())] {
-        ins.push(dim, bits as u32)?;
-    }
-    ins.push(Dim::BLOCK, question.blocks().len() as u32)?;
-    let own = registers.iter().chain(lanes).chain(warps).map(|&column| question.shown(column));
-    let columns: Columns = own.chain(question.blocks().iter().copied()).collect();
-    LinearLayout::from_columns(ins, like.outs().clone(), &columns)
+    let [registers, lanes, warps] = [registers, lanes, warps]
+        .map(|columns| columns.iter().map(|&column| question.shown(column)).collect::<Columns>());
+    let (own, blocks) = ([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps)], question.blocks());
+    layouts::of_dims(&[own.as_slice(), &[(Dim::BLOCK, blocks.into())]].concat(), like.outs())
 }

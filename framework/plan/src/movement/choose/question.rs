@@ -11,6 +11,7 @@ use super::super::tile::Located;
 use super::super::{Conversion, Means, MovementError};
 use super::accessor::{Accessor, Begin, ConsecutiveCopy};
 use super::side::Side;
+use crate::layouts;
 
 /// A checked question. Coordinates number the elements of one block: `bits` of them.
 pub(super) struct Question<'a> {
@@ -34,7 +35,7 @@ impl<'a> Question<'a> {
         target: &'a TargetDescription,
         means: &[Means<'a>],
     ) -> Result<Self, MovementError> {
-        let refused = |reason: &str| MovementError::Memory { reason: reason.to_owned() };
+        let refused = |reason: &str| MovementError::memory(reason);
         let first = accessors.first().ok_or_else(|| refused("nobody accesses it: name at least one accessor"))?;
         let outs = first.layout.outs().clone();
         let conversions = accessors.iter().map(|a| Conversion::new(&first.layout, &a.layout, element_bits, target));
@@ -118,7 +119,7 @@ impl<'a> Question<'a> {
 
     /// The elements that a beginning names, in the question's coordinates.
     pub(super) fn begun(&self, begin: &Begin) -> Result<Columns, MovementError> {
-        let refused = |reason: &str| MovementError::Memory { reason: reason.to_owned() };
+        let refused = |reason: &str| MovementError::memory(reason);
         let mut space = Subspace::zero();
         let known = begin.order.iter().map(|&element| self.solver.solve(element).filter(|&own| space.insert(own)));
         let known: Option<Columns> = known.collect();
@@ -145,10 +146,7 @@ impl<'a> Question<'a> {
 
     /// The elements of the block along the axes, the first fastest.
     fn ordered(&self, axes: &[Dim]) -> Columns {
-        let units = axes.iter().flat_map(|&dim| {
-            let shift = self.outs.shift_of(dim).unwrap_or(0);
-            (0..self.outs.bits_of(dim)).map(move |bit| 1u64 << (shift + bit))
-        });
+        let units = axes.iter().flat_map(|&dim| layouts::units(&self.outs, dim));
         let own = units.filter_map(|unit| self.solver.solve(unit));
         let mut space = Subspace::zero();
         let mut columns: Columns = own.filter(|&unit| space.insert(unit)).collect();

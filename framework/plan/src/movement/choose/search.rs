@@ -86,7 +86,7 @@ pub fn choose_memory_begun<'a>(
 pub fn least_wavefronts(accessor: &Accessor, element_bits: u32, means: Means<'_>) -> Result<u64, MovementError> {
     let question = Question::new(std::slice::from_ref(accessor), element_bits, means.target, &[means])?;
     let least = question.sides.first().and_then(|side| least::by_any(&question, side));
-    least.ok_or_else(|| MovementError::Impossible { reasons: "no access divides the layout".to_owned() })
+    least.ok_or_else(|| MovementError::impossible("no access divides the layout"))
 }
 
 /// Layouts of all kinds for accessors of which none is a copy; the first elements stay as they are `kept`, those `together`

@@ -46,8 +46,11 @@ impl<'a> Proposal<'a> {
 impl<'a> Weigher<'a> {
     pub(super) fn new(question: &'a Question<'a>, constraints: &'a Constraints) -> Result<Self, MovementError> {
         let target = question.target;
-        let none = || MovementError::Impossible {
-            reasons: format!("target {} has no access of {} bits to shared memory", target.name, question.element_bits),
+        let none = || {
+            MovementError::impossible(format!(
+                "target {} has no access of {} bits to shared memory",
+                target.name, question.element_bits
+            ))
         };
         let least = question.sides.iter().map(|side| least::by_any(question, side).ok_or_else(none));
         let least = least.collect::<Result<Vec<u64>, _>>()?;
@@ -183,6 +186,6 @@ impl<'a> Weigher<'a> {
         }
         let weighed = choice.candidates.iter().filter_map(|c| Some((c.kind, c.closed.clone()?)));
         let reasons = weighed.chain(choice.closed).map(|(kind, reason)| format!("{kind}: {reason}"));
-        Err(MovementError::Impossible { reasons: reasons.collect::<Vec<_>>().join("; ") })
+        Err(MovementError::impossible(reasons.collect::<Vec<_>>().join("; ")))
     }
 }

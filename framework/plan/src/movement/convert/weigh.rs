@@ -27,7 +27,7 @@ pub fn convert<'a>(
     let means = means.into();
     let Weighed { plans, rejected, .. } = weigh(src, dst, element_bits, &means, true)?;
     let best = plans.into_iter().min_by(|a, b| a.compare_with_accesses(b, means.access_slots));
-    best.ok_or_else(|| MovementError::Impossible { reasons: Rejected::list(&rejected) })
+    best.ok_or_else(|| MovementError::impossible(Rejected::list(&rejected)))
 }
 
 /// Slots that no conversion between these layouts can go below, counted as [`convert`] compares them.

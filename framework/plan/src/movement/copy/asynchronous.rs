@@ -1,13 +1,14 @@
 //! How the lanes of a warp share a copy by one row.
 
 use tilewright_layout::f2::{Columns, Solver, Subspace};
-use tilewright_layout::{Dim, LinearLayout, Space};
+use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::Direction;
 
 use super::issued::issued;
 use super::question::CopyQuestion;
 use super::row::CopyRow;
 use super::shared_copy::{SharedCopy, Way};
+use crate::layouts;
 use crate::movement::memory::{access_global, load_order, located};
 use crate::movement::{Means, MovementError, cost};
 
@@ -75,10 +76,6 @@ fn in_memory_order(question: &CopyQuestion<'_>, width: u32) -> Result<LinearLayo
     let warps = threads(question.warps.trailing_zeros());
     registers.extend(rest);
     debug_assert!(Solver::new(&registers).free_columns() == 0);
-    let mut ins = Space::default();
-    for (dim, columns) in [(Dim::REGISTER, &registers), (Dim::LANE, &lanes), (Dim::WARP, &warps)] {
-        ins.push(dim, columns.len() as u32)?;
-    }
-    let columns: Columns = registers.iter().chain(&lanes).chain(&warps).copied().collect();
-    Ok(LinearLayout::from_columns(ins, linear.outs().clone(), &columns)?)
+    let dims = [(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps)];
+    Ok(layouts::of_dims(&dims, linear.outs())?)
 }

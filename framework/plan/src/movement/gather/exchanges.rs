@@ -4,9 +4,9 @@ use tilewright_kernel::{Binary, Builder, Compare, Counts, Value};
 use tilewright_layout::f2::{Subspace, multiply};
 use tilewright_target::TargetDescription;
 
-use super::question::{Origin, Question};
+use super::question::Question;
 use crate::movement::address::{Thread, product};
-use crate::movement::conversion::Position;
+use crate::movement::conversion::{Origin, Position};
 use crate::movement::source::Source;
 use crate::movement::tuples::{exchanged, words};
 
@@ -15,6 +15,8 @@ use crate::movement::tuples::{exchanged, words};
 pub(super) struct Exchanges {
     lane_bits: u32,
     origin: Origin,
+    /// Where each bit of the index leads.
+    index: Vec<Position>,
     /// Source registers among which the index and the thread choose, as a difference from the one that
     /// the result's register says.
     choices: Vec<u64>,
@@ -24,14 +26,12 @@ pub(super) struct Exchanges {
 /// The gather by exchanges; closed where warps want elements of others, or lanes cannot exchange.
 pub(super) fn plan(question: &Question, target: &TargetDescription) -> Result<(Exchanges, Counts), String> {
     target.index_exchange_bits().filter(|&bits| bits == u32::BITS).ok_or("lanes cannot exchange words")?;
-    let origin = question.origin().ok_or("a block wants elements that it does not hold")?;
+    let (origin, index) = question.origin().ok_or("a block wants elements that it does not hold")?;
     let lanes = (1u64 << question.lane_bits) - 1;
-    let crosses = |p: &Position, own: u64| p.thread & !lanes != own & !lanes;
-    let threads = origin.threads.iter().enumerate().any(|(bit, p)| crosses(p, 1 << bit));
-    if threads || origin.registers.iter().chain(&origin.index).any(|p| crosses(p, 0)) {
+    if origin.crosses_warps(lanes) || index.iter().any(|p| p.thread & !lanes != 0) {
         return Err("warps want elements of other warps".to_owned());
     }
-    let chosen = origin.threads.iter().chain(&origin.index).map(|p| p.register);
+    let chosen = origin.of_threads.iter().chain(&index).map(|p| p.register);
     let choices = Subspace::span(chosen);
     let choices: Vec<u64> = (0..1u64 << choices.dimension()).map(|at| multiply(choices.basis(), at)).collect();
     let results = 1u64 << question.registers.len();
@@ -42,7 +42,7 @@ pub(super) fn plan(question: &Question, target: &TargetDescription) -> Result<(E
         ..Counts::default()
     };
     let (lane_bits, result_bits) = (question.lane_bits, question.registers.len() as u32);
-    Ok((Exchanges { lane_bits, origin, choices, result_bits }, counts))
+    Ok((Exchanges { lane_bits, origin, index, choices, result_bits }, counts))
 }
 
 impl Exchanges {
@@ -51,15 +51,14 @@ impl Exchanges {
         let thread = Thread::new(builder, self.lane_bits);
         let of = |positions: &[Position], part: fn(&Position) -> u64| positions.iter().map(part).collect::<Vec<_>>();
         let own_lane = thread
-            .product(builder, &of(&self.origin.threads, |p| p.thread).iter().map(|t| t & lanes).collect::<Vec<_>>());
-        let own_register = thread.product(builder, &of(&self.origin.threads, |p| p.register));
-        let (index_lane, index_register) =
-            (of(&self.origin.index, |p| p.thread), of(&self.origin.index, |p| p.register));
+            .product(builder, &of(&self.origin.of_threads, |p| p.thread).iter().map(|t| t & lanes).collect::<Vec<_>>());
+        let own_register = thread.product(builder, &of(&self.origin.of_threads, |p| p.register));
+        let (index_lane, index_register) = (of(&self.index, |p| p.thread), of(&self.index, |p| p.register));
         (0..1u64 << self.result_bits)
             .map(|result| {
                 let fixed = Position {
-                    register: multiply(&of(&self.origin.registers, |p| p.register), result),
-                    thread: multiply(&of(&self.origin.registers, |p| p.thread), result),
+                    register: multiply(&of(&self.origin.of_registers, |p| p.register), result),
+                    thread: multiply(&of(&self.origin.of_registers, |p| p.thread), result),
                 };
                 let index = indices[result as usize];
                 let along = product(builder, index, &index_lane);

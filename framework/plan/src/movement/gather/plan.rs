@@ -5,8 +5,9 @@ use super::exchanges::Exchanges;
 use super::question::Question;
 use super::shared;
 use super::shared::Shared;
+use crate::movement::check::check_element;
 use crate::movement::{MovementError, Path, PlanFigures, Rejected, cost, slots};
-use tilewright_kernel::{Builder, Element, Value};
+use tilewright_kernel::{Builder, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::TargetDescription;
 
@@ -44,9 +45,8 @@ pub fn gather(
     target: &TargetDescription,
 ) -> Result<Gather, MovementError> {
     let (ways, closed) = gathers(src, indices, axis, element_bits, target)?;
-    ways.into_iter().next().ok_or_else(|| MovementError::Impossible {
-        reasons: closed.iter().map(|way| way.reason.as_str()).collect::<Vec<_>>().join("; "),
-    })
+    let reasons = || closed.iter().map(|way| way.reason.as_str()).collect::<Vec<_>>().join("; ");
+    ways.into_iter().next().ok_or_else(|| MovementError::impossible(reasons()))
 }
 
 /// The ways that [`gather`] weighs, the best first, and those that are closed with the reasons.
@@ -60,9 +60,7 @@ pub fn gathers(
     element_bits: u32,
     target: &TargetDescription,
 ) -> Result<(Vec<Gather>, Vec<Rejected<Path>>), MovementError> {
-    let element = Element::integer(element_bits).filter(|element| element.bits() >= 8);
-    let element = element.ok_or(MovementError::ElementBits(element_bits))?;
-    let question = Question::new(src, indices, axis, element)?;
+    let question = Question::new(src, indices, axis, check_element(element_bits)?)?;
     let by_shuffles =
         exchanges::plan(&question, target).map(|(exchanges, counts)| (Steps::Exchanges(exchanges), counts));
     let by_memory = shared::plan(&question, target).map(|(shared, counts)| (Steps::Shared(Box::new(shared)), counts));

@@ -1,18 +1,11 @@
 //! The layouts of a gather, checked, and where each bit of them leads in the source.
 
-use crate::movement::conversion::Position;
-use crate::movement::{MovementError, check_size};
+use crate::layouts;
+use crate::movement::MovementError;
+use crate::movement::check::{check_hardware, check_size};
+use crate::movement::conversion::{Holders, Origin, Position};
 use tilewright_kernel::Element;
-use tilewright_layout::f2::Solver;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
-
-/// Where elements come from: the source position of each bit of a result's place and of the index.
-#[derive(Debug, Clone)]
-pub(super) struct Origin {
-    pub(super) registers: Vec<Position>,
-    pub(super) threads: Vec<Position>,
-    pub(super) index: Vec<Position>,
-}
 
 /// A checked gather.
 pub(super) struct Question {
@@ -45,14 +38,9 @@ impl Question {
                 return Err(LayoutError::SizeMismatch { dim, left, right }.into());
             }
         }
-        for dim in [Dim::LANE, Dim::WARP, Dim::BLOCK] {
-            let (src, dst) = (src.in_bits(dim), indices.in_bits(dim));
-            if src != dst {
-                return Err(MovementError::Hardware { dim, src, dst });
-            }
-        }
+        check_hardware(src, indices)?;
         if src.in_bits(Dim::BLOCK) > 0 && src.columns_of(Dim::BLOCK) != indices.columns_of(Dim::BLOCK) {
-            return Err(MovementError::Impossible { reasons: "lines cross blocks".to_owned() });
+            return Err(MovementError::impossible("lines cross blocks"));
         }
         let src = src.clone().require_surjective()?;
         let line = |&column: &u64| -> Result<u64, LayoutError> {
@@ -67,31 +55,20 @@ impl Question {
 
     /// The packed coordinates of the axis bits.
     pub(super) fn axis_units(&self) -> Vec<u64> {
-        let shift = self.src.outs().shift_of(self.axis).unwrap_or(0);
-        (0..self.src.out_bits(self.axis)).map(|bit| 1u64 << (shift + bit)).collect()
+        layouts::units(self.src.outs(), self.axis).collect()
     }
 
-    /// Where each bit leads in the source; copies in the same thread are the nearest.
-    pub(super) fn origin(&self) -> Option<Origin> {
+    /// Where each bit of a result's place leads in the source, and each bit of the index; copies in the same thread are the
+    /// nearest.
+    pub(super) fn origin(&self) -> Option<(Origin, Vec<Position>)> {
         let own = [self.src.columns_of(Dim::LANE), self.src.columns_of(Dim::WARP)].concat();
-        let registers = self.src.columns_of(Dim::REGISTER);
-        let columns: Vec<u64> = registers.iter().chain(&own).copied().collect();
-        let solver = Solver::new(&columns);
-        let bits = registers.len() as u32;
-        let position = |solution: u64| Position { register: solution & ((1 << bits) - 1), thread: solution >> bits };
-        let source = |column: u64| solver.solve(column).map(position);
-        let of_thread = |(bit, &column): (usize, &u64)| {
-            let here = 1u64 << bit;
-            match own[bit] {
-                same if same == column => Some(Position { register: 0, thread: here }),
-                0 => source(column).map(|found| Position { thread: found.thread | here, ..found }),
-                _ => source(column),
-            }
+        let holders = Holders::new(self.src.columns_of(Dim::REGISTER), &own);
+        let of_threads = self.threads.iter().enumerate().map(|(bit, &column)| holders.nearest(bit, column));
+        let origin = Origin {
+            of_registers: self.registers.iter().map(|&column| holders.find(column)).collect::<Option<_>>()?,
+            of_threads: of_threads.collect::<Option<_>>()?,
         };
-        Some(Origin {
-            registers: self.registers.iter().map(|&column| source(column)).collect::<Option<_>>()?,
-            threads: self.threads.iter().enumerate().map(of_thread).collect::<Option<_>>()?,
-            index: self.axis_units().into_iter().map(source).collect::<Option<_>>()?,
-        })
+        let index = self.axis_units().into_iter().map(|column| holders.find(column));
+        Some((origin, index.collect::<Option<_>>()?))
     }
 }

@@ -2,12 +2,13 @@
 
 use tilewright_kernel::{Binary, Builder, Counts, Element, Scope, Type, Value};
 use tilewright_layout::f2::{Solver, multiply};
-use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
+use tilewright_layout::{Dim, MemoryLayout};
 use tilewright_target::{Direction, TargetDescription, wavefronts};
 
 use super::super::address::{Thread, product};
 use super::super::{MovementError, SharedAccess, SharedBits, slots, store_shared};
 use super::question::Question;
+use crate::layouts;
 
 /// Reading from shared memory.
 #[derive(Debug, Clone)]
@@ -42,23 +43,15 @@ pub(super) fn plan(question: &Question, target: &TargetDescription) -> Result<(S
 
 fn in_order(question: &Question, order: &[Dim], target: &TargetDescription) -> Result<(Shared, Counts), MovementError> {
     let outs = question.src.outs();
-    let units: Vec<u64> = order
-        .iter()
-        .flat_map(|&dim| {
-            let shift = outs.shift_of(dim).unwrap_or(0);
-            (0..outs.bits_of(dim)).map(move |bit| 1u64 << (shift + bit))
-        })
-        .collect();
-    let mut ins = Space::default();
-    ins.push(Dim::OFFSET, units.len() as u32)?;
-    let memory = MemoryLayout::linear(LinearLayout::from_columns(ins, outs.clone(), &units)?);
+    let units: Vec<u64> = order.iter().flat_map(|&dim| layouts::units(outs, dim)).collect();
+    let memory = MemoryLayout::linear(layouts::of_dims(&[(Dim::OFFSET, &units)], outs)?);
     let bits = question.element.bits();
     let bytes = u64::from(bits / 8) << units.len();
     if bytes > u64::from(target.shared.static_bytes) {
         let have = target.shared.static_bytes;
-        return Err(MovementError::Impossible {
-            reasons: format!("{bytes} bytes of shared memory are needed and {have} are there"),
-        });
+        return Err(MovementError::impossible(format!(
+            "{bytes} bytes of shared memory are needed and {have} are there"
+        )));
     }
     let store = store_shared(&question.src, &memory, bits, target)?;
     let solver = Solver::new(&units);
@@ -74,8 +67,8 @@ fn in_order(question: &Question, order: &[Dim], target: &TargetDescription) -> R
         store,
     };
     let loads = 1u64 << question.registers.len();
-    let (least, mean) = shared.wavefronts(target).ok_or_else(|| MovementError::Impossible {
-        reasons: format!("target {} has no load of {bits} bits from shared memory", target.name),
+    let (least, mean) = shared.wavefronts(target).ok_or_else(|| {
+        MovementError::impossible(format!("target {} has no load of {bits} bits from shared memory", target.name))
     })?;
     let loaded = Counts { shared_loads: loads, wavefronts_loaded: loads * least, barriers: 1, ..Counts::default() };
     shared.expected_wavefronts = mean * loads as f64;

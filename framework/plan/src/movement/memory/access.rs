@@ -5,7 +5,7 @@
 //! sub-word elements are regarded. Constants that share no bit with the thread's part of the offset are
 //! immediates.
 
-use tilewright_kernel::{Builder, Counts, Element, Value};
+use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_layout::f2::{Columns, Subspace};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Padding};
 use tilewright_target::{Direction, TargetDescription};
@@ -13,6 +13,7 @@ use tilewright_target::{Direction, TargetDescription};
 use super::super::address::Thread;
 use super::super::tile::{Accesses, Loads, Located, Memory, Placed, Stores, Tile};
 use super::super::{Bound, Means, MovementError, PlanFigures, SharedBits, bound, check_size, cost, slots};
+use crate::movement::check::check_element;
 
 /// How a tensor in registers is stored to shared memory, or loaded from it.
 #[derive(Debug, Clone)]
@@ -66,7 +67,7 @@ fn plan(
     let (needed, have) = (memory.allocated_bytes(element_bits), u64::from(means.target.shared.bytes));
     if needed > have {
         let reasons = format!("{needed} bytes of shared memory are needed and {have} are there");
-        return Err(MovementError::Impossible { reasons });
+        return Err(MovementError::impossible(reasons));
     }
     let units: Columns = (0..memory.linear.in_bits(Dim::OFFSET)).map(|bit| 1 << bit).collect();
     let offsets = Memory::new(&units, &memory.padding);
@@ -84,8 +85,11 @@ fn plan(
         let by_slots = slots(&a.figures.counts).total_cmp(&slots(&b.figures.counts));
         by_slots.then(a.figures.cost.total_cmp(&b.figures.cost)).then(a.issued().cmp(&b.issued()))
     });
-    cheapest.ok_or_else(|| MovementError::Impossible {
-        reasons: format!("target {} has no access of {element_bits} bits to shared memory", means.target.name),
+    cheapest.ok_or_else(|| {
+        MovementError::impossible(format!(
+            "target {} has no access of {element_bits} bits to shared memory",
+            means.target.name
+        ))
     })
 }
 
@@ -96,15 +100,13 @@ pub(in super::super) fn located(
     element_bits: u32,
     direction: Direction,
 ) -> Result<Located, MovementError> {
-    let element = Element::integer(element_bits).filter(|element| element.bits() >= 8);
-    let element = element.ok_or(MovementError::ElementBits(element_bits))?;
-    let refused = |reason: String| MovementError::Memory { reason };
+    let element = check_element(element_bits)?;
     let known = [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK];
     if let Some(dim) = registers.ins().dims().find(|dim| !known.contains(dim)) {
         return Err(MovementError::NotDistributed { side: "registers'", dim });
     }
     check_size("tensor", registers)?;
-    let places = registers.invert_and_compose(&memory.linear).map_err(|error| refused(error.to_string()))?;
+    let places = registers.invert_and_compose(&memory.linear).map_err(MovementError::memory)?;
     let offsets = |dim: Dim| -> Result<Columns, MovementError> {
         let columns = places.columns_of(dim).iter().enumerate();
         columns
@@ -113,13 +115,13 @@ pub(in super::super) fn located(
                 let own = if dim == Dim::BLOCK { 1 << bit } else { 0 };
                 match block == own || (dim == Dim::BLOCK && block == 0) {
                     true => Ok(places.outs().coordinate(column, Dim::OFFSET)),
-                    false => Err(refused(format!("basis {bit} of {dim} leads to block {block}"))),
+                    false => Err(MovementError::memory(format!("basis {bit} of {dim} leads to block {block}"))),
                 }
             })
             .collect()
     };
     if offsets(Dim::BLOCK)?.iter().any(|&offset| offset != 0) {
-        return Err(refused("blocks hold different offsets of one memory".to_owned()));
+        return Err(MovementError::memory("blocks hold different offsets of one memory"));
     }
     let lane_bits = registers.in_bits(Dim::LANE);
     let mut threads = offsets(Dim::LANE)?;

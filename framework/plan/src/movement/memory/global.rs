@@ -16,6 +16,8 @@ use tilewright_target::{Direction, TargetDescription};
 use super::super::address::Thread;
 use super::super::wide::{narrowed, wide_type, widened};
 use super::super::{MovementError, check_size};
+use crate::layouts;
+use crate::movement::check::check_element;
 
 /// How far neighbours along an axis lie apart, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -135,16 +137,18 @@ pub fn access_global(
     direction: Direction,
     target: &TargetDescription,
 ) -> Result<GlobalAccess, MovementError> {
-    let element = Element::integer(element_bits).filter(|element| element.bits() >= 8);
-    let element = element.ok_or(MovementError::ElementBits(element_bits))?;
+    let element = check_element(element_bits)?;
     check_axes(registers, memory)?;
     check_size("tensor", registers)?;
     let columns = registers.columns_of(Dim::REGISTER);
     let threads: Vec<u64> = [registers.columns_of(Dim::LANE), registers.columns_of(Dim::WARP)].concat();
     let (widest, limited_by) = widest(registers, memory, element_bits, target);
     let width = (0..=widest).rev().find(|&width| target.global.access_bits.contains(&(element_bits << width)));
-    let width = width.ok_or_else(|| MovementError::Impossible {
-        reasons: format!("target {} has no access of {element_bits} bits to global memory", target.name),
+    let width = width.ok_or_else(|| {
+        MovementError::impossible(format!(
+            "target {} has no access of {element_bits} bits to global memory",
+            target.name
+        ))
     })?;
     let units = units(registers, memory);
     let groups = groups(columns, &units[..width as usize]);
@@ -378,23 +382,14 @@ pub(in super::super) fn in_order(
         Stride::MultipleOf(stride) => (1, *stride),
     });
     axes.extend(others.into_iter().map(|&(dim, _, _)| dim));
-    let mut units = axes.into_iter().flat_map(|dim| {
-        let shift = outs.shift_of(dim).unwrap_or(0);
-        (0..outs.bits_of(dim)).map(move |bit| 1u64 << (shift + bit))
-    });
+    let mut units = axes.into_iter().flat_map(|dim| layouts::units(&outs, dim));
     let mut registers: Vec<u64> = units.by_ref().take(width as usize).collect();
     let mut threads = |dim| {
         let mut columns: Vec<u64> = units.by_ref().take(sizes.bits_of(dim) as usize).collect();
         columns.resize(sizes.bits_of(dim) as usize, 0);
         columns
     };
-    let threads = [threads(Dim::LANE), threads(Dim::WARP)].concat();
+    let [lanes, warps] = [Dim::LANE, Dim::WARP].map(&mut threads);
     registers.extend(units);
-    let mut ins = Space::default();
-    ins.push(Dim::REGISTER, registers.len() as u32)?;
-    for (dim, bits) in sizes.iter() {
-        ins.push(dim, bits)?;
-    }
-    let columns: Vec<u64> = registers.into_iter().chain(threads).collect();
-    LinearLayout::from_columns(ins, outs, &columns)
+    layouts::of_dims(&[(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps)], &outs)
 }

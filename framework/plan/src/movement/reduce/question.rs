@@ -3,8 +3,10 @@
 use tilewright_layout::f2::{Solver, Subspace};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 
-use super::super::{MovementError, check_size};
+use super::super::MovementError;
 use super::lanes::LaneStep;
+use crate::layouts;
+use crate::movement::check::check_tuple;
 
 /// A layout taken apart along an axis. Columns of results are packed coordinates of the tensor
 /// without the axis.
@@ -40,14 +42,7 @@ pub(super) struct Role {
 
 impl Question {
     pub(super) fn new(src: &LinearLayout, axis: Dim, element_bits: &[u32]) -> Result<Self, MovementError> {
-        if !src.outs().contains(axis) {
-            return Err(LayoutError::NoSuchDim { dim: axis }.into());
-        }
-        if element_bits.is_empty() {
-            return Err(MovementError::NoTensors);
-        }
-        check_size("tensor", src)?;
-        let src = src.clone().require_surjective()?;
+        let src = check_tuple(src, axis, element_bits)?;
         let rest = Rest::new(&src, axis)?;
         let (mut axis_basis, mut summed, mut kept) = (Vec::new(), Vec::new(), Vec::new());
         for (bit, &column) in (0u32..).zip(src.columns_of(Dim::REGISTER)) {
@@ -65,7 +60,7 @@ impl Question {
         let warps = rest.roles(&src, Dim::WARP, &mut axis_basis)?;
         let blocks = rest.roles(&src, Dim::BLOCK, &mut axis_basis)?;
         if blocks.iter().any(|role| role.part != 0) {
-            return Err(MovementError::Impossible { reasons: "blocks hold different parts of the axis".to_owned() });
+            return Err(MovementError::impossible("blocks hold different parts of the axis"));
         }
         let part_bits = 64 - warps.iter().fold(0, |all, role| all | role.part).leading_zeros();
         let columns = |dim| match dim {
@@ -149,17 +144,11 @@ pub(super) fn assemble(
     outs: &Space,
     columns: impl Fn(Dim) -> Vec<u64>,
 ) -> Result<LinearLayout, LayoutError> {
-    let (mut ins, mut all) = (Space::default(), Vec::new());
     let mut dims: Vec<Dim> = like.ins().dims().collect();
     if !dims.contains(&Dim::REGISTER) {
         dims.insert(0, Dim::REGISTER);
     }
-    for dim in dims {
-        let own = columns(dim);
-        ins.push(dim, own.len() as u32)?;
-        all.extend(own);
-    }
-    LinearLayout::from_columns(ins, outs.clone(), &all)
+    layouts::of_dims(&dims.into_iter().map(|dim| (dim, columns(dim))).collect::<Vec<_>>(), outs)
 }
 
 /// The tensor without the axis.

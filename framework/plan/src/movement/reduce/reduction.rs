@@ -70,7 +70,7 @@ pub fn reduce(
 }
 
 fn no_way() -> MovementError {
-    MovementError::Impossible { reasons: "there is no way to reduce".to_owned() }
+    MovementError::impossible("there is no way to reduce")
 }
 
 /// What an access of shared memory counts beside its wavefronts, in slots. Reductions move little by many

@@ -3,7 +3,9 @@
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 
 use super::ScanDirection;
-use crate::movement::{MovementError, check_size};
+use crate::layouts;
+use crate::movement::MovementError;
+use crate::movement::check::check_tuple;
 
 /// Where a bit of the axis is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,14 +37,7 @@ impl Question {
         element_bits: &[u32],
         direction: ScanDirection,
     ) -> Result<Self, MovementError> {
-        if !src.outs().contains(axis) {
-            return Err(LayoutError::NoSuchDim { dim: axis }.into());
-        }
-        if element_bits.is_empty() {
-            return Err(MovementError::NoTensors);
-        }
-        check_size("tensor", src)?;
-        let src = src.clone().require_surjective()?;
+        let src = check_tuple(src, axis, element_bits)?;
         let mut held: Vec<Option<Held>> = vec![None; src.out_bits(axis) as usize];
         for dim in src.ins().dims() {
             for (bit, &column) in (0u32..).zip(src.columns_of(dim)) {
@@ -109,7 +104,6 @@ impl Question {
             });
             outs.pack(&places.collect::<Vec<_>>())
         };
-        let (mut src_ins, mut dst_ins) = (Space::default(), Space::default());
         let (mut from, mut to) = (Vec::new(), Vec::new());
         let (low, _) = Self::masks(&self.held[..lower]);
         for dim in self.src.ins().dims() {
@@ -117,8 +111,7 @@ impl Question {
             let is_register = dim == Dim::REGISTER;
             let (mut before, mut after) = (Vec::new(), Vec::new());
             if is_register {
-                let shift = outs.shift_of(self.axis).unwrap_or(0);
-                after.extend((0..blocks).map(|part| 1u64 << (shift as usize + part)));
+                after.extend(layouts::units(&outs, self.axis));
             }
             for (bit, &own) in own.iter().enumerate() {
                 if !is_register || low >> bit & 1 == 0 {
@@ -128,13 +121,10 @@ impl Question {
                     after.push(column(own, true)?);
                 }
             }
-            src_ins.push(dim, before.len() as u32)?;
-            dst_ins.push(dim, after.len() as u32)?;
-            from.extend(before);
-            to.extend(after);
+            from.push((dim, before));
+            to.push((dim, after));
         }
-        let src = LinearLayout::from_columns(src_ins, outs.clone(), &from)?;
-        Ok((src, LinearLayout::from_columns(dst_ins, outs, &to)?))
+        Ok((layouts::of_dims(&from, &outs)?, layouts::of_dims(&to, &outs)?))
     }
 
     /// A layout of the same tensor and block in which every lane holds whole lines; `None` where a
@@ -145,35 +135,28 @@ impl Question {
         if self.depth() == 0 && self.lower() == self.held.len() || blocks.iter().any(|&column| column != 0) {
             return None;
         }
-        let unit = |dim: Dim, bit: u32| outs.shift_of(dim).map(|shift| 1u64 << (shift + bit));
-        let line: Vec<u64> = (0..outs.bits_of(self.axis)).filter_map(|bit| unit(self.axis, bit)).collect();
-        let others = outs.iter().filter(|&(dim, _)| dim != self.axis);
-        let mut others = others.flat_map(|(dim, bits)| (0..bits).filter_map(move |bit| unit(dim, bit)));
-        let mut threads = Vec::new();
-        for dim in [Dim::LANE, Dim::WARP] {
+        let others = outs.dims().filter(|&dim| dim != self.axis);
+        let mut others = others.flat_map(|dim| layouts::units(outs, dim));
+        let [lanes, warps] = [Dim::LANE, Dim::WARP].map(|dim| {
             let bits = self.src.in_bits(dim) as usize;
             let mut columns: Vec<u64> = others.by_ref().take(bits).collect();
             columns.resize(bits, 0);
-            threads.push((dim, columns));
-        }
-        let registers: Vec<u64> = line.into_iter().chain(others).collect();
+            columns
+        });
+        let registers: Vec<u64> = layouts::units(outs, self.axis).chain(others).collect();
         if registers.len() as u32 > self.register_bits.max(8) {
             return None;
         }
-        let (mut ins, mut columns) = (Space::default(), Vec::new());
-        for dim in self.src.ins().dims() {
-            let own = match threads.iter().find(|(known, _)| *known == dim) {
-                Some((_, own)) => own.as_slice(),
-                None if dim == Dim::REGISTER => registers.as_slice(),
-                None => blocks,
-            };
-            ins.push(dim, own.len() as u32).ok()?;
-            columns.extend_from_slice(own);
-        }
-        LinearLayout::from_columns(ins, outs.clone(), &columns).ok()
+        let dims = self.src.ins().dims().map(|dim| match dim {
+            Dim::REGISTER => (dim, registers.as_slice()),
+            Dim::LANE => (dim, lanes.as_slice()),
+            Dim::WARP => (dim, warps.as_slice()),
+            _ => (dim, blocks),
+        });
+        layouts::of_dims(&dims.collect::<Vec<_>>(), outs).ok()
     }
 }
 
 fn crossing_blocks() -> MovementError {
-    MovementError::Impossible { reasons: "blocks hold different parts of the axis".to_owned() }
+    MovementError::impossible("blocks hold different parts of the axis")
 }

@@ -4,7 +4,6 @@ use super::search;
 use super::shuffles::Exchanges;
 use super::words::WORD_BITS;
 use crate::movement::bound;
-use crate::movement::conversion::{Origin, Position};
 use crate::movement::convert::plan::{Path, Plan, Steps};
 use crate::movement::price::cost;
 use crate::movement::{Conversion, PlanFigures};
@@ -18,7 +17,9 @@ pub(crate) fn plan(conversion: &Conversion, target: &TargetDescription, most: f6
         return Err(format!("exchanges of {exchange_bits} bits; words of {WORD_BITS} are planned"));
     }
     let origin = conversion.origin.as_ref().ok_or("elements cross blocks")?;
-    stays_in_warp(conversion, origin)?;
+    if origin.crosses_warps(conversion.lane_mask()) {
+        return Err("a warp needs elements of other warps".to_owned());
+    }
     let best = search::best(conversion, origin, target, most)?;
     Ok(priced(conversion, best, target))
 }
@@ -35,14 +36,4 @@ fn priced(conversion: &Conversion, exchanges: Exchanges, target: &TargetDescript
             .with_bound(bound, || exchanges.why_above(bound.exchanges)),
         steps: Steps::Exchanges(Box::new(exchanges)),
     }
-}
-
-fn stays_in_warp(conversion: &Conversion, origin: &Origin) -> Result<(), String> {
-    let lanes = conversion.lane_mask();
-    let crosses = |p: &Position, own: u64| p.thread & !lanes != own & !lanes;
-    let threads = origin.of_threads.iter().enumerate().any(|(bit, p)| crosses(p, 1 << bit));
-    if threads || origin.of_registers.iter().any(|p| crosses(p, 0)) {
-        return Err("a warp needs elements of other warps".to_owned());
-    }
-    Ok(())
 }

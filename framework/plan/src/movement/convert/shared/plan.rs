@@ -143,12 +143,7 @@ pub(super) fn scope(conversion: &Conversion, idle: u64) -> Scope {
 
 /// Whether every warp needs only what it holds itself.
 pub(crate) fn stays_in_warps(conversion: &Conversion) -> bool {
-    let lanes = conversion.lane_mask();
-    conversion.origin.as_ref().is_some_and(|origin| {
-        let mut threads = origin.of_threads.iter().enumerate();
-        threads.all(|(bit, p)| p.thread & !lanes == (1u64 << bit) & !lanes)
-            && origin.of_registers.iter().all(|p| p.thread & !lanes == 0)
-    })
+    conversion.origin.as_ref().is_some_and(|origin| !origin.crosses_warps(conversion.lane_mask()))
 }
 
 /// Wavefront slots that no plan through shared memory can go below: what is moved, and a barrier.

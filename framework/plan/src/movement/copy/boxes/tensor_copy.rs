@@ -1,6 +1,7 @@
 //! Plans bulk tensor copies (TMA) between global and shared memory.
 
 use super::tiling::{Tiling, tiling};
+use crate::layouts;
 use crate::movement::copy::question::CopyQuestion;
 use crate::movement::memory::Stride;
 use crate::movement::{Means, MovementError, Rejected, best_of};
@@ -93,7 +94,7 @@ fn boxes_of(question: &CopyQuestion<'_>, direction: Direction, means: &Means<'_>
     best.ok_or_else(|| {
         let none = "the target's table has no row that copies boxes so";
         let reasons = if rejected.is_empty() { none.to_owned() } else { Rejected::list(&rejected) };
-        MovementError::Impossible { reasons }
+        MovementError::impossible(reasons)
     })
 }
 
@@ -194,10 +195,7 @@ pub fn boxed(
     let element = (element_bits / 8).checked_ilog2();
     let row = arrangement.row_bytes.and_then(u32::checked_ilog2);
     let Some(element) = element.filter(|&element| row.is_none_or(|row| row >= element)) else { return Ok(None) };
-    let bits_of = |dim: Dim| {
-        let shift = outs.shift_of(dim).unwrap_or(0);
-        (0..outs.bits_of(dim)).map(move |bit| 1u64 << (shift + bit))
-    };
+    let bits_of = |dim: Dim| layouts::units(&outs, dim);
     let in_row = row.map_or(u32::MAX, |row| row - element).min(outs.bits_of(first)) as usize;
     let others = shape.iter().rev().map(|&(dim, _)| dim).filter(|&dim| dim != first).flat_map(bits_of);
     let units: Vec<u64> = bits_of(first).take(in_row).chain(others).chain(bits_of(first).skip(in_row)).collect();
@@ -206,10 +204,7 @@ pub fn boxed(
         units.iter().enumerate().filter(|(bit, _)| place >> bit & 1 == 1).fold(0, |sum, (_, unit)| sum ^ unit)
     };
     let columns: Vec<u64> = (0..units.len()).map(at).collect();
-    let mut ins = Space::default();
-    ins.push(Dim::OFFSET, units.len() as u32)?;
-    ins.push(Dim::BLOCK, 0)?;
-    LinearLayout::from_columns(ins, outs, &columns).map(Some)
+    layouts::in_memory(&columns, &outs).map(Some)
 }
 
 /// The axis along which elements lie together in global memory; what is between others must be multiples.
