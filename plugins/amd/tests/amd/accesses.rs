@@ -4,26 +4,14 @@
 //! of which banks give 256 at once to 32 lanes.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::accesses;
-
-use std::collections::BTreeSet;
-
-use accesses::layouts::{blocked, distributed};
-use accesses::{Case, count, swizzled};
-use tilewright_amd::AmdTarget;
-use tilewright_lower::conversion_kernel;
-use tilewright_plan::movement::{Means, Path, Plan, candidates, slots};
-use tilewright_plugin::{CompileOptions, Emit, Target};
-use tilewright_target::TargetDescription;
-use tilewright_verify::{check_emulated, conversion_case};
+use crate::targets::target;
+use tilewright_plan::movement::Path;
+use tilewright_vendor_testkit::accesses::layouts::{blocked, distributed};
+use tilewright_vendor_testkit::accesses::{Case, count, swizzled};
+use tilewright_vendor_testkit::prelude::*;
 
 const HALVES: &str = "ds_read_b64_tr_b16";
 const BYTES: &str = "ds_read_b64_tr_b8";
-
-fn mi355x() -> AmdTarget {
-    let text = include_str!("../../../../targets/mi355x.toml");
-    AmdTarget::new(TargetDescription::from_toml("mi355x.toml", text).unwrap()).unwrap()
-}
 
 fn operand(index: u32, k_width: u32, instruction: [u64; 3], warps: [u64; 2]) -> String {
     format!(
@@ -80,7 +68,7 @@ fn loads() -> Vec<Case> {
 
 #[test]
 fn operands_are_loaded_by_what_transposes() {
-    let target = mi355x();
+    let target = target("mi355x");
     for case in loads() {
         let assembly = case.loaded(&target).assembly(&target);
         let expected = if case.by.is_some() { case.accesses } else { 0 };
@@ -92,7 +80,7 @@ fn operands_are_loaded_by_what_transposes() {
 /// Where register bits share none with the thread's, offsets are immediates.
 #[test]
 fn offsets_are_immediates() {
-    let target = mi355x();
+    let target = target("mi355x");
     let case = halves("16x16x32", 8, [16, 16, 32], swizzled(1, 1, 1, [0, 1]), 64);
     let assembly = case.loaded(&target).assembly(&target);
     let loads = assembly.lines().map(str::trim).filter(|line| line.starts_with(HALVES));
@@ -105,7 +93,7 @@ fn offsets_are_immediates() {
 /// lane has together on both sides.
 #[test]
 fn conversions_go_through_scratch_by_what_transposes() {
-    let target = mi355x();
+    let target = target("mi355x");
     let shape = [16, 32];
     let src = distributed(&target, &blocked(&[8, 1], &[2, 32], &[1, 1], &[0, 1]), &shape);
     let dst = distributed(&target, &operand(0, 8, [16, 16, 32], [1, 1]), &shape);
@@ -116,7 +104,7 @@ fn conversions_go_through_scratch_by_what_transposes() {
         plan
     };
     let plain = shared(Means::of(target.description()));
-    let tiled = shared(Means::of(target.description()).with_instructions(target.instructions()));
+    let tiled = shared(means(&target));
     // 1024 bytes: two loads of 512, each in two wavefronts; stores of 128 bytes in each of eight.
     assert_eq!((tiled.figures.counts.matrix_loads, tiled.figures.counts.wavefronts_loaded), (2, 4));
     assert_eq!((tiled.figures.counts.wavefronts_stored, tiled.figures.above_bound.as_deref()), (8, None));

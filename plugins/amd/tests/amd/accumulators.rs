@@ -1,27 +1,14 @@
 //! The accumulator of one `v_mfma` as the 16-bit operand of the next, within registers.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_amd::AmdTarget;
-use tilewright_kernel::{Counts, Module};
-use tilewright_layout::families::Neutral;
-use tilewright_layout::{FamilySet, Layout, LinearLayout, parse_spec};
-use tilewright_lower::conversion_kernel;
-use tilewright_plan::movement::{Means, Path, Plan, convert};
-use tilewright_plugin::{CompileError, CompileOptions, Emit, Target};
-use tilewright_target::TargetDescription;
-use tilewright_verify::{check_emulated, conversion_case};
+use crate::targets::target;
+use tilewright_plan::movement::Path;
+use tilewright_vendor_testkit::code::count;
+use tilewright_vendor_testkit::conversions::proven;
+use tilewright_vendor_testkit::layouts::distributed;
+use tilewright_vendor_testkit::prelude::*;
 
 const BITS: u32 = 16;
-
-fn mi300x() -> AmdTarget {
-    let text = include_str!("../../../../targets/mi300x.toml");
-    AmdTarget::new(TargetDescription::from_toml("mi300x.toml", text).unwrap()).unwrap()
-}
-
-fn mi355x() -> AmdTarget {
-    let text = include_str!("../../../../targets/mi355x.toml");
-    AmdTarget::new(TargetDescription::from_toml("mi355x.toml", text).unwrap()).unwrap()
-}
 
 /// A transposed result of one warp as the first operand of the next product, `k_width` elements of it
 /// in a lane together.
@@ -32,48 +19,31 @@ struct Case {
 }
 
 impl Case {
-    fn layouts(&self, target: &dyn Target) -> (LinearLayout, LinearLayout) {
+    fn layouts(&self, target: &dyn Target) -> [LinearLayout; 2] {
         let Self { version, instruction, k_width } = self;
         let result = format!(
             "#ttg.amd_mfma<{{version = {version}, warpsPerCTA = [1, 1], instrShape = {instruction:?}, isTransposed = true}}>"
         );
         let operand = format!("#ttg.dot_op<{{opIdx = 0, parent = {result}, kWidth = {k_width}}}>");
-        let families = FamilySet::new(vec![&Neutral, target.families()]);
-        let of = |text: &str| match families.layout(&parse_spec(text).unwrap(), &[instruction[0], 64]) {
-            Ok(Layout::Distributed(layout)) => layout,
-            other => panic!("{text}: {other:?}"),
-        };
-        (of(&result), of(&operand))
+        [result, operand].map(|text| distributed(target, &text, &[instruction[0], 64]))
     }
 
     fn plan(&self, target: &dyn Target) -> Plan {
-        let (src, dst) = self.layouts(target);
-        let means = Means::of(target.description()).with_instructions(target.instructions());
-        let plan = convert(&src, &dst, BITS, means).unwrap();
-        conversion_case([&src, &dst], BITS, &plan).and_then(|case| check_emulated(&case, means)).unwrap();
-        plan
+        let [src, dst] = self.layouts(target);
+        proven([&src, &dst], BITS, means(target))
     }
 
-    fn module(&self, target: &dyn Target, plan: &Plan) -> Module {
-        let (src, dst) = self.layouts(target);
-        Module { kernels: vec![conversion_kernel("convert", &src, &dst, BITS, plan).unwrap()] }
+    fn kernels(&self, target: &dyn Target, plan: &Plan) -> Vec<Kernel> {
+        let [src, dst] = self.layouts(target);
+        vec![conversion_kernel("convert", &src, &dst, BITS, plan).unwrap()]
     }
-}
-
-fn assembly(target: &dyn Target, module: &Module) -> Result<String, CompileError> {
-    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
-    Ok(target.compile(module, &options)?.text(Emit::Assembly).unwrap().to_owned())
-}
-
-fn count(assembly: &str, mnemonic: &str) -> u64 {
-    assembly.lines().filter(|line| line.split_whitespace().next() == Some(mnemonic)).count() as u64
 }
 
 /// The results lie as the operands want them: four of a row in a lane.
 #[test]
 fn results_that_lie_as_operands_stay() {
     for instruction in [[32, 32, 8], [16, 16, 16]] {
-        let plan = Case { version: 3, instruction, k_width: 4 }.plan(&mi300x());
+        let plan = Case { version: 3, instruction, k_width: 4 }.plan(&target("mi300x"));
         assert_eq!(plan.figures.counts, Counts::default(), "{instruction:?}");
     }
 }
@@ -83,7 +53,7 @@ fn results_that_lie_as_operands_stay() {
 /// cycle with one: a swap takes two words each time, and nothing else is needed.
 #[test]
 fn results_are_swapped_into_operands_where_lanes_swap() {
-    let target = mi355x();
+    let target = target("mi355x");
     for (instruction, lanes, words) in [([32, 32, 16], &[32][..], 16), ([16, 16, 32], &[16, 32], 8)] {
         let case = Case { version: 4, instruction, k_width: 8 };
         let plan = case.plan(&target);
@@ -94,7 +64,7 @@ fn results_are_swapped_into_operands_where_lanes_swap() {
             (Path::Shuffle, expected, 0),
             "{instruction:?}"
         );
-        let text = assembly(&target, &case.module(&target, &plan)).unwrap();
+        let text = assembled(&target, case.kernels(&target, &plan));
         for lane in [16, 32] {
             let expected = if lanes.contains(&lane) { swaps } else { 0 };
             assert_eq!(count(&text, &format!("v_permlane{lane}_swap_b32_e32")), expected, "{lane}: {text}");
@@ -106,19 +76,19 @@ fn results_are_swapped_into_operands_where_lanes_swap() {
 /// Where lanes do not swap, half the words are exchanged by index, between selects.
 #[test]
 fn results_are_exchanged_into_operands_elsewhere() {
-    let target = mi300x();
+    let target = target("mi300x");
     let case = Case { version: 3, instruction: [32, 32, 16], k_width: 8 };
     let plan = case.plan(&target);
     let expected = Counts { exchanges: 8, selects: 24, ..Counts::default() };
     assert_eq!((plan.path, plan.figures.counts, plan.figures.shared_bytes), (Path::Shuffle, expected, 0));
-    let text = assembly(&target, &case.module(&target, &plan)).unwrap();
+    let text = assembled(&target, case.kernels(&target, &plan));
     assert_eq!(count(&text, "ds_bpermute_b32"), 8, "{text}");
 }
 
 #[test]
 fn a_swap_is_refused_where_lanes_do_not_swap() {
     let case = Case { version: 4, instruction: [32, 32, 16], k_width: 8 };
-    let module = case.module(&mi355x(), &case.plan(&mi355x()));
-    let error = assembly(&mi300x(), &module).unwrap_err();
+    let kernels = case.kernels(&target("mi355x"), &case.plan(&target("mi355x")));
+    let error = refusal(&target("mi300x"), kernels);
     assert!(error.to_string().contains("gfx942 does not swap lanes that differ by 32"), "{error}");
 }

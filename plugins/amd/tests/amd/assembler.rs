@@ -8,16 +8,12 @@ use inkwell::context::Context;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 use tilewright_amd::ARCHITECTURES;
 use tilewright_amd::instructions::rows;
-use tilewright_layout::Dim;
-use tilewright_target::{Instruction, InstructionKind, Operand, Semantics};
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::rows::register;
 
 /// An operand's registers, as the assembler writes them: `v[8:11]`, or accumulation registers `a[0:3]`.
 fn registers(row: &Instruction, wanted: &str, kind: char, first: u32) -> String {
-    let operand = row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, bits, layout, .. } if role == wanted => Some((*bits, layout)),
-        _ => None,
-    });
-    let (bits, layout) = operand.unwrap_or_else(|| panic!("{} has no {wanted}", row.name));
+    let (_, bits, layout) = register(row, wanted);
     match (bits << layout.in_bits(Dim::REGISTER)).div_ceil(32) {
         1 => format!("{kind}{first}"),
         words => format!("{kind}[{first}:{}]", first + words - 1),

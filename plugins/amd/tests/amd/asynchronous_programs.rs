@@ -1,19 +1,9 @@
 //! Copies of programs that go on while the program does, by loads to LDS.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::copied_program;
-
-use copied_program::{Copied, text};
-use tilewright_amd::AmdTarget;
-use tilewright_emulator::FaultKind;
-use tilewright_kernel::Module;
-use tilewright_plugin::{CompileOptions, Emit, Target};
-use tilewright_target::TargetDescription;
-
-fn mi300x() -> AmdTarget {
-    let text = include_str!("../../../../targets/mi300x.toml");
-    AmdTarget::new(TargetDescription::from_toml("mi300x.toml", text).unwrap()).unwrap()
-}
+use crate::targets::target;
+use tilewright_vendor_testkit::copied_program::{Copied, text};
+use tilewright_vendor_testkit::prelude::*;
 
 /// Lanes follow each other as the tile lies in both memories, and read what others have brought.
 const PROGRAM: Copied = Copied {
@@ -28,23 +18,23 @@ const PROGRAM: Copied = Copied {
 };
 
 fn is_asynchronous(program: &Copied) -> bool {
-    text(&program.kernel(&mi300x())).contains("instruction \"global_load_lds_dword\"")
+    text(&program.kernel(&target("mi300x"))).contains("instruction \"global_load_lds_dword\"")
 }
 
 #[test]
 fn tiles_are_loaded_to_lds_while_others_are_read() {
     assert!(is_asynchronous(&PROGRAM));
-    PROGRAM.is_right(&mi300x(), 32).unwrap();
-    let module = Module { kernels: vec![PROGRAM.kernel(&mi300x())] };
+    PROGRAM.is_right(&target("mi300x"), 32).unwrap();
+    let module = Module { kernels: vec![PROGRAM.kernel(&target("mi300x"))] };
     let options = CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() };
-    let artifact = mi300x().compile(&module, &options).unwrap();
+    let artifact = target("mi300x").compile(&module, &options).unwrap();
     let assembly = artifact.text(Emit::Assembly).unwrap();
     assert!(assembly.contains("global_load_lds_dword"), "{assembly}");
 }
 
 #[test]
 fn what_is_read_before_its_wait_is_a_fault() {
-    let fault = Copied { outstanding: 2, ..PROGRAM }.is_right(&mi300x(), 32).unwrap_err();
+    let fault = Copied { outstanding: 2, ..PROGRAM }.is_right(&target("mi300x"), 32).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::InFlight { .. }), "{fault}");
 }
 
@@ -59,6 +49,6 @@ fn tiles_that_no_row_copies_are_loaded_and_stored() {
     for program in [masked, swizzled, across] {
         assert!(!is_asynchronous(&program));
         let rows = if program.other.is_some() { 17 } else { 32 };
-        program.is_right(&mi300x(), rows).unwrap();
+        program.is_right(&target("mi300x"), rows).unwrap();
     }
 }

@@ -2,14 +2,12 @@
 //! linked code object.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::kernels;
-
-use kernels::{count, lines_of, module, target};
+use crate::targets::target as target_of;
 use object::{Object, ObjectSymbol};
 use tilewright_amd::{ARCHITECTURES, AmdTarget};
-use tilewright_kernel::{Kernel, Launch, Scope};
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Target};
-use tilewright_target::TargetDescription;
+use tilewright_vendor_testkit::kernels;
+use tilewright_vendor_testkit::kernels::{count, lines_of, module, target};
+use tilewright_vendor_testkit::prelude::*;
 
 const LAUNCH: Launch = Launch::new(64, 4);
 
@@ -150,10 +148,9 @@ fn warps_of_64_on_processors_of_32_lanes_exchange_across_their_halves() {
 type Shown = &'static [(u32, &'static str)];
 
 /// Products with the lanes of a warp.
-const ACROSS: &[(&str, &str, u32, Shown)] = &[
+const ACROSS: &[(&str, u32, Shown)] = &[
     (
-        "mi300x.toml",
-        include_str!("../../../../targets/mi300x.toml"),
+        "mi300x",
         64,
         &[
             (1, "quad_perm:[1,0,3,2]"),
@@ -167,8 +164,7 @@ const ACROSS: &[(&str, &str, u32, Shown)] = &[
         ],
     ),
     (
-        "rx7900xtx.toml",
-        include_str!("../../../../targets/rx7900xtx.toml"),
+        "rx7900xtx",
         64,
         &[
             (3, "quad_perm:[3,2,1,0]"),
@@ -180,8 +176,7 @@ const ACROSS: &[(&str, &str, u32, Shown)] = &[
         ],
     ),
     (
-        "rx9070xt.toml",
-        include_str!("../../../../targets/rx9070xt.toml"),
+        "rx9070xt",
         32,
         &[(2, "quad_perm:[2,3,0,1]"), (12, "row_xmask:12"), (16, "v_permlanex16_b32"), (24, "ds_bpermute_b32")],
     ),
@@ -189,8 +184,8 @@ const ACROSS: &[(&str, &str, u32, Shown)] = &[
 
 #[test]
 fn exchanges_by_a_constant_are_moves_within_rows_where_there_are_such() {
-    for &(file, text, lanes, shown) in ACROSS {
-        let target = AmdTarget::new(TargetDescription::from_toml(file, text).unwrap()).unwrap();
+    for &(name, lanes, shown) in ACROSS {
+        let target = target_of(name);
         for &(mask, shows) in shown {
             let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
             let launch = Launch::new(lanes, 1);
@@ -301,8 +296,7 @@ fn launches_beyond_the_target_are_refused() {
 
 #[test]
 fn a_block_of_cdna_4_has_160_kib() {
-    let text = include_str!("../../../../targets/mi355x.toml");
-    let target = AmdTarget::new(TargetDescription::from_toml("mi355x.toml", text).unwrap()).unwrap();
+    let target = target_of("mi355x");
     let with = |bytes| {
         let mut kernel = kernels::through_shared(LAUNCH, Scope::Block);
         kernel.shared[0].bytes = bytes;

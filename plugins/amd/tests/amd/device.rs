@@ -1,21 +1,14 @@
 //! Devices of HIP. Where this machine has none, what is said of it is shown.
 #![cfg(feature = "drivers")]
 
-use tilewright_amd::AmdTarget;
-use tilewright_plugin::{DeviceError, Target};
-use tilewright_target::TargetDescription;
-
-fn mi250() -> AmdTarget {
-    let text = include_str!("../../../../targets/mi250.toml");
-    let description = TargetDescription::from_toml("mi250.toml", text).expect("the file is right");
-    AmdTarget::new(description).expect("the architecture is served")
-}
+use crate::targets::target;
+use tilewright_vendor_testkit::prelude::*;
 
 /// Without the runtime it is told what is missing and where it comes from; with it and no GPU of the architecture there
 /// are no devices, and no error.
 #[test]
 fn a_machine_without_the_gpu_has_no_devices() {
-    match mi250().devices() {
+    match target("mi250").devices() {
         Ok(devices) => devices.iter().for_each(|device| assert!(device.name().contains("HIP driver"))),
         Err(DeviceError::NoRuntime(why)) => assert!(why.contains("libamdhip64") && why.contains("Debian"), "{why}"),
         Err(other) => panic!("{other}"),

@@ -1,24 +1,10 @@
 //! Dots of whole tiles: layouts of the `mfma` and `wmma` families, and their instructions in the code.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::dots;
-
-use dots::{assembly, described, is_of_families, planned, proven, question, warps};
-use tilewright_amd::AmdTarget;
-use tilewright_layout::{Attribute, FamilySpec};
-use tilewright_plan::contract::{Contraction, Question, Scale};
-use tilewright_plugin::Target;
-
-fn target(name: &str) -> AmdTarget {
-    let text = match name {
-        "mi250" => include_str!("../../../../targets/mi250.toml"),
-        "mi300x" => include_str!("../../../../targets/mi300x.toml"),
-        "mi355x" => include_str!("../../../../targets/mi355x.toml"),
-        "rx9070xt" => include_str!("../../../../targets/rx9070xt.toml"),
-        _ => include_str!("../../../../targets/rx7900xtx.toml"),
-    };
-    AmdTarget::new(described(name, text)).unwrap()
-}
+use crate::targets::target;
+use tilewright_vendor_testkit::code::count;
+use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, proven, question, warps};
+use tilewright_vendor_testkit::prelude::*;
 
 /// M, N, K of an instruction, from its name.
 fn shape(row: &str) -> [i64; 3] {
@@ -47,10 +33,6 @@ fn wmma(plan: &Contraction) -> FamilySpec {
         .with("instr_shape", shape(plan.row().unwrap()))
         .with("transposed", false)
         .with("warp_bases", Attribute::from(&bases[..]))
-}
-
-fn count(assembly: &str, word: &str) -> u64 {
-    assembly.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64
 }
 
 /// Factors of six bits lie side by side in the registers of their row, with scales and without.

@@ -1,22 +1,14 @@
 //! Programs that say where tiles lie, on a product of AMD's.
 
-use tilewright_vendor_testkit::explicit;
-
-use explicit::{MIXED, PROGRAMS, is_inside, kept, solved, table};
-use tilewright_amd::AmdTarget;
+use crate::targets::target;
 use tilewright_assign::synthesis::Options;
-use tilewright_target::TargetDescription;
-
-fn target() -> AmdTarget {
-    let text = include_str!("../../../../targets/mi300x.toml");
-    let description = TargetDescription::from_toml("mi300x", text).expect("a description");
-    AmdTarget::new(description).expect("a target")
-}
+use tilewright_vendor_testkit::explicit;
+use tilewright_vendor_testkit::explicit::{MIXED, PROGRAMS, is_inside, kept, solved, table};
 
 /// What each program is executed for is right (`solved` says so where not), and it takes the fewest wavefronts.
 #[test]
 fn no_loop_has_conflicts_of_banks() {
-    let target = target();
+    let target = target("mi300x");
     for name in PROGRAMS {
         let solved = solved(&target, name, Options::default());
         assert_eq!(solved.derivation.conflicts_in_loops(), 0, "{name}:\n{}", solved.derivation);
@@ -27,7 +19,7 @@ fn no_loop_has_conflicts_of_banks() {
 /// (`explicit_decode`) some lanes exchange instead, which takes less than other loads would.
 #[test]
 fn attention_converts_nothing_between_its_products() {
-    let target = target();
+    let target = target("mi300x");
     for name in ["explicit_attention", "explicit_attention_dkv", "explicit_attention_dq"] {
         let solved = solved(&target, name, Options::default());
         let between = solved.derivation.conversions.iter().filter(|line| is_inside(line));
@@ -38,7 +30,7 @@ fn attention_converts_nothing_between_its_products() {
 /// Weights go from bytes to the unit's factor by operations of a lane alone.
 #[test]
 fn weights_are_converted_nowhere() {
-    let target = target();
+    let target = target("mi300x");
     for name in MIXED {
         let solved = solved(&target, name, Options::default());
         let of_matrices = solved.derivation.conversions.iter().filter(|line| is_inside(line));
@@ -48,7 +40,7 @@ fn weights_are_converted_nowhere() {
 
 #[test]
 fn branches_that_are_cut_would_not_have_been_better() {
-    let compared = explicit::pruning_changes_nothing("mi300x", &target());
+    let compared = explicit::pruning_changes_nothing("mi300x", &target("mi300x"));
     assert!(compared >= 12, "{compared} programs");
 }
 
@@ -56,7 +48,7 @@ fn branches_that_are_cut_would_not_have_been_better() {
 /// meets once, and no copy is a store.
 #[test]
 fn lanes_fetch_what_a_swizzle_wants() {
-    let target = target();
+    let target = target("mi300x");
     for (name, turns) in [("explicit_int4", 4), ("explicit_int1", 2)] {
         let found = solved(&target, name, Options::default());
         let copies = found.derivation.memories.iter().flat_map(|memory| &memory.accesses);
@@ -77,7 +69,7 @@ fn lanes_fetch_what_a_swizzle_wants() {
 /// and what stands before the loop is stored once.
 #[test]
 fn what_registers_hold_goes_ahead() {
-    let found = solved(&target(), "explicit_gemm_edges", Options::default());
+    let found = solved(&target("mi300x"), "explicit_gemm_edges", Options::default());
     let derivation = &found.derivation;
     assert!(derivation.copies.iter().any(|copy| copy.operation == "ttg.local_store"), "{derivation}");
     assert!(derivation.loops[0].stages > 1, "{derivation}");
@@ -89,12 +81,12 @@ fn what_registers_hold_goes_ahead() {
 
 #[test]
 fn products_go_by_the_matrix_unit() {
-    let solved = solved(&target(), "explicit_gemm", Options::default());
+    let solved = solved(&target("mi300x"), "explicit_gemm", Options::default());
     assert!(solved.kernel.contains("mfma"), "{}", solved.derivation);
 }
 
 #[test]
 fn the_page_has_what_was_found() {
-    let target = target();
+    let target = target("mi300x");
     kept("amd", &table(&[("mi300x", &target)]));
 }

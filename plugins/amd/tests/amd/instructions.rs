@@ -1,29 +1,17 @@
 //! The instruction rows of this plugin against the vendor's calculator, and against its families.
 
-use tilewright_testkit::known_answers;
-
-use std::collections::BTreeSet;
-
-use known_answers::{Answers, numbers, same_layout};
 use serde_json::Value;
 use tilewright_amd::families::VendorFamilies;
 use tilewright_amd::instructions::{rows, unused};
-use tilewright_layout::{Bases, Dim, Families, FamilySpec, LinearLayout};
-use tilewright_target::{Instruction, InstructionKind, Operand};
+use tilewright_testkit::known_answers::numbers;
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::rows::{of_family, register};
 
 /// The dense instructions of each architecture as the calculator describes them.
 const CALCULATED: &str = include_str!("../data/matrix_instructions.json");
 const GFX950: &str = include_str!("../data/gfx950_instructions.json");
 const ARCHITECTURES: [(&str, &str); 5] =
     [("cdna1", "gfx908"), ("cdna2", "gfx90a"), ("cdna3", "gfx942"), ("rdna3", "gfx1100"), ("rdna4", "gfx1201")];
-
-fn register<'a>(row: &'a Instruction, wanted: &str) -> (&'a str, u32, &'a LinearLayout) {
-    let found = row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, bits, layout } if role == wanted => Some((element.as_str(), *bits, layout)),
-        _ => None,
-    });
-    found.unwrap_or_else(|| panic!("{} has no {wanted}", row.name))
-}
 
 /// The layout of published bases, `[i, k, block]` and the like; one block has no axis.
 fn published(bases: &Value, operand: &Instruction, role: &str) -> LinearLayout {
@@ -168,13 +156,6 @@ fn products_with_scales_are_those_without_and_scales_lie_as_their_family_has_the
     }
 }
 
-/// The part of a family's layout that belongs to one warp.
-fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
-    let layout = families().resolve(spec, shape, &families()).expect("a layout");
-    let outs: Vec<_> = layout.linear().outs().dims().collect();
-    layout.linear().sublayout(&[Dim::REGISTER, Dim::LANE], &outs).expect("its dims")
-}
-
 /// The spec of the family that an instruction's operands belong to.
 fn result_of(architecture: &str, shape: [u64; 3], bits: u32) -> FamilySpec {
     let shape = shape.map(|size| size as i64);
@@ -281,6 +262,10 @@ fn rows_follow_the_architecture() {
     for other in ["", "gfx1030", "sm_90", "gfx9"] {
         assert!(rows(other).is_empty(), "{other}");
     }
+}
+
+fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
+    of_family(&families(), spec, shape, &[Dim::REGISTER, Dim::LANE])
 }
 
 fn families() -> VendorFamilies {

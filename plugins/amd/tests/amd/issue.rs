@@ -3,20 +3,12 @@
 //! says.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::kernels;
-
-use std::collections::BTreeMap;
-
-use kernels::module;
 use tilewright_amd::instructions::rows;
 use tilewright_amd::{ARCHITECTURES, AmdTarget};
-use tilewright_emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings};
-use tilewright_kernel::Kernel;
-use tilewright_layout::Dim;
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Target};
-use tilewright_target::{Instruction, InstructionKind, Operand, Semantics, TargetDescription};
+use tilewright_vendor_testkit::kernels;
+use tilewright_vendor_testkit::kernels::module;
+use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::check_row;
-use tilewright_verify::kernels::instruction_kernel;
 
 const LANES: [u32; 2] = [32, 64];
 

@@ -27,5 +27,6 @@ mod rotating;
 mod seed_002;
 mod staged_loops;
 mod synthesis;
+mod targets;
 mod thread_values;
 mod tv_layouts;

@@ -2,24 +2,15 @@
 //! consecutively.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::memory_choice;
-
-use memory_choice::{all, executed, layout, prove, registers};
+use crate::targets::target;
 use tilewright_amd::AmdTarget;
-use tilewright_layout::{Dim, Layout};
-use tilewright_plan::movement::{Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, choose_memory};
-use tilewright_plugin::Target;
-use tilewright_target::TargetDescription;
-
-fn target(file: &str, text: &str) -> AmdTarget {
-    AmdTarget::new(TargetDescription::from_toml(file, text).unwrap()).unwrap()
-}
+use tilewright_plan::movement::{ConsecutiveCopy, Constraints, Kind, choose_memory};
+use tilewright_vendor_testkit::layouts::{distributed, memory};
+use tilewright_vendor_testkit::memory_choice::{executed, prove};
+use tilewright_vendor_testkit::prelude::*;
 
 fn products() -> [AmdTarget; 2] {
-    [
-        target("mi300x.toml", include_str!("../../../../targets/mi300x.toml")),
-        target("mi355x.toml", include_str!("../../../../targets/mi355x.toml")),
-    ]
+    [target("mi300x"), target("mi355x")]
 }
 
 const ROWS: &str =
@@ -38,13 +29,13 @@ fn operand(index: u32) -> String {
 fn padding_is_no_worse_than_a_vector_a_row() {
     for target in products() {
         let accessors = [
-            Accessor::store(registers(&target, ROWS, &[64, 64])),
-            Accessor::load(registers(&target, &operand(0), &[64, 64])),
+            Accessor::store(distributed(&target, ROWS, &[64, 64])),
+            Accessor::load(distributed(&target, &operand(0), &[64, 64])),
         ];
         let only = Constraints::only(Kind::Padding);
         let choice = choose_memory(&accessors, 16, &only, target.description()).unwrap();
         let text = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>";
-        let Layout::Memory(known) = layout(&target, text, &[64, 64]) else { panic!("no memory layout") };
+        let known = memory(&target, text, &[64, 64]);
         let theirs: u64 =
             accessors.iter().map(|a| executed(&a.layout, a.direction, &known, 16, target.description().into())).sum();
         let chosen = choice.chosen();
@@ -67,8 +58,8 @@ fn copies_permute_what_they_fetch() {
         );
         let global = GlobalTensor::row_major(&[64, 64], 16);
         let accessors = [
-            Accessor::store(registers(&target, &fetched, &[64, 64])).copied(ConsecutiveCopy { global, access_bits }),
-            Accessor::load(registers(&target, &operand(0), &[64, 64])),
+            Accessor::store(distributed(&target, &fetched, &[64, 64])).copied(ConsecutiveCopy { global, access_bits }),
+            Accessor::load(distributed(&target, &operand(0), &[64, 64])),
         ];
         let choice = choose_memory(&accessors, 16, &Constraints::default(), target.description()).unwrap();
         let of = |kind: Kind| choice.candidates.iter().find(|candidate| candidate.kind == kind).unwrap();
@@ -100,18 +91,18 @@ fn transposing_loads_are_free_of_conflicts_where_the_tile_lies() {
     let [_, target] = products();
     let turned = "#ttg.dot_op<{opIdx = 1, parent = #ttg.amd_mfma<{version = 4, warpsPerCTA = [2, 2], \
                   instrShape = [32, 32, 16], isTransposed = false}>, kWidth = 8}>";
-    let stored = Accessor::store(registers(&target, ROWS, &[64, 64]));
-    let loaded = Accessor::load(registers(&target, turned, &[64, 64]));
+    let stored = Accessor::store(distributed(&target, ROWS, &[64, 64]));
+    let loaded = Accessor::load(distributed(&target, turned, &[64, 64]));
     let global = GlobalTensor::row_major(&[64, 64], 16);
     let copied = stored.clone().copied(ConsecutiveCopy { global, access_bits: 128 });
     for (first, kind) in [(stored, Kind::Functor), (copied, Kind::PermutedGlobal)] {
         let accessors = [first, loaded.clone()];
-        let choice = choose_memory(&accessors, 16, &Constraints::default(), all(&target)).unwrap();
+        let choice = choose_memory(&accessors, 16, &Constraints::default(), means(&target)).unwrap();
         let chosen = choice.chosen();
         let by = chosen.accessors[1].instruction.as_deref();
         assert_eq!((by, chosen.excess(), choice.gap()), (Some("ds_read_b64_tr_b16"), 0, 0));
         assert_eq!((chosen.kind, chosen.accessors[0].vector_elements), (kind, 8));
-        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, all(&target)));
+        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, means(&target)));
         let plain = choose_memory(&accessors, 16, &Constraints::only(kind), target.description()).unwrap();
         let narrowest = plain.chosen().accessors.iter().map(|figures| figures.vector_elements).min();
         assert_eq!(narrowest, Some(1), "{:?}", plain.chosen().accessors);

@@ -1,7 +1,8 @@
 //! How sums of `mfma` and `wmma` come about, beside what was published.
 
 use tilewright_amd::instructions::rows;
-use tilewright_target::{Evidence, Instruction, Numerics, Summation};
+use tilewright_target::{Numerics, Summation};
+use tilewright_vendor_testkit::prelude::*;
 
 fn row(architecture: &str, name: &str) -> Instruction {
     let found = rows(architecture).into_iter().find(|row| row.name == name);

@@ -1,22 +1,15 @@
 //! Operations of whole programs as AMDGCN: every element compiles to a code object that calls nothing.
 #![allow(clippy::unwrap_used)]
 
+use crate::targets::target;
 use tilewright_vendor_testkit::operations;
-
-use tilewright_amd::AmdTarget;
-use tilewright_kernel::{Builder, Element, Kernel, Launch, MathFunction, Module, Space, Type};
-use tilewright_plugin::{CompileError, CompileOptions, Emit, Target};
-use tilewright_target::TargetDescription;
-
-fn amd(name: &str) -> AmdTarget {
-    let text = std::fs::read_to_string(format!("{}/../../targets/{name}.toml", env!("CARGO_MANIFEST_DIR"))).unwrap();
-    AmdTarget::new(TargetDescription::from_toml(name, &text).unwrap()).unwrap()
-}
+use tilewright_vendor_testkit::prelude::*;
 
 /// The assembly of the kernels, which LLVM's assembler and linker take.
 fn assembled(name: &str, kernels: Vec<Kernel>) -> String {
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
-    let artifact = amd(name).compile(&Module { kernels }, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let artifact =
+        target(name).compile(&Module { kernels }, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
     let text = artifact.text(Emit::Assembly).unwrap().to_owned();
     let calls = text.lines().find(|line| line.contains("s_swappc") || line.contains("@gotpcrel"));
     assert!(calls.is_none(), "{name}: {calls:?}");
@@ -65,7 +58,7 @@ fn programs_are_assembled_and_print_nothing() {
 #[test]
 fn functions_that_the_hardware_has_are_instructions_and_others_are_refused() {
     for (name, launch) in TARGETS {
-        let target = amd(name);
+        let target = target(name);
         assert!(!target.description().functions.is_empty());
         for native in &target.description().functions {
             let function = MathFunction::ALL.iter().copied().find(|one| one.name() == native.function).unwrap();
@@ -94,7 +87,7 @@ fn assembly_of_another_vendor_is_unsupported() {
     for emit in [Emit::Intermediate, Emit::Assembly, Emit::Object] {
         let module = Module { kernels: vec![of("add.u32 $0, $1, $2;", "=r,r,r")] };
         let options = CompileOptions { emit: vec![emit], optimisation: 2 };
-        let error = amd("mi250").compile(&module, &options).unwrap_err();
+        let error = target("mi250").compile(&module, &options).unwrap_err();
         assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("assembly")), "{error}");
     }
 }

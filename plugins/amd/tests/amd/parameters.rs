@@ -1,11 +1,9 @@
 //! Parameters of the families of this plugin: what is wrong is said by name, and nothing panics.
 
-use tilewright_testkit::any_parameters;
-
-use any_parameters::{Kind, Signature};
 use tilewright_amd::families::VendorFamilies;
-use tilewright_layout::families::Neutral;
-use tilewright_layout::{Families, FamilySet, parse_spec};
+use tilewright_testkit::any_parameters;
+use tilewright_testkit::any_parameters::{Kind, Signature};
+use tilewright_vendor_testkit::prelude::*;
 
 const MFMA: Signature = Signature {
     name: "amd_mfma",

@@ -1,16 +1,11 @@
 //! The model of synthesis against execution, on a product and on programs that it was not mended by.
 
-use tilewright_vendor_testkit::explicit;
-
-use explicit::ranked::Ranked;
-use tilewright_amd::AmdTarget;
-use tilewright_target::TargetDescription;
+use crate::targets::target;
+use tilewright_vendor_testkit::explicit::ranked::Ranked;
 
 #[test]
 fn what_executes_less_is_predicted_to_take_less_where_nothing_was_mended() {
-    let text = include_str!("../../../../targets/mi300x.toml");
-    let description = TargetDescription::from_toml("mi300x", text).expect("a description");
-    let target = AmdTarget::new(description).expect("a target");
+    let target = target("mi300x");
     let mut ranked = Ranked::default();
     for name in ["explicit_attention", "explicit_decode", "explicit_moe", "explicit_int1", "explicit_gemm_edges"] {
         ranked.add_parts_left_out("mi300x", &target, name);

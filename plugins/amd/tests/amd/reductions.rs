@@ -2,18 +2,10 @@
 //! over all of them are right, and nothing is stored twice.
 #![allow(clippy::unwrap_used)]
 
+use crate::targets::target;
 use std::path::Path;
 
-use tilewright_vendor_testkit::reductions;
-
-use reductions::{MatrixLayouts, Row, check_kept, list, questions};
-use tilewright_amd::AmdTarget;
-use tilewright_target::TargetDescription;
-
-const TARGETS: [(&str, &str); 2] = [
-    ("mi250.toml", include_str!("../../../../targets/mi250.toml")),
-    ("mi300x.toml", include_str!("../../../../targets/mi300x.toml")),
-];
+use tilewright_vendor_testkit::reductions::{MatrixLayouts, Row, check_kept, list, questions};
 
 /// Results of `v_mfma_f32_32x32x8` and `v_mfma_f32_16x16x16`, as they are and transposed, and their
 /// operands, over one to four warps.
@@ -50,8 +42,8 @@ fn the_list_is_what_its_function_makes() {
 
 #[test]
 fn every_sum_is_right_and_nothing_is_stored_twice() {
-    for (file, text) in TARGETS {
-        let target = AmdTarget::new(TargetDescription::from_toml(file, text).unwrap()).unwrap();
+    for name in ["mi250", "mi300x"] {
+        let target = target(name);
         questions(&layouts(), &target).iter().for_each(|question| question.prove(&target));
     }
 }

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use tilewright_amd::families::VendorFamilies;
-use tilewright_layout::{Dim, Families, Layout, MemoryLayout, parse_spec, spec_from_json};
+use tilewright_layout::spec_from_json;
+use tilewright_vendor_testkit::prelude::*;
 
 fn memory(text: &str, shape: &[u64]) -> MemoryLayout {
     let own = VendorFamilies::of("gfx942");

@@ -2,8 +2,7 @@
 //! transposed, and the operands of a 64x64x64 product that reads eight neighbours of K at a time.
 
 use tilewright_amd::families::VendorFamilies;
-use tilewright_layout::families::Neutral;
-use tilewright_layout::{Dim, FamilySet, LinearLayout, parse_spec};
+use tilewright_vendor_testkit::prelude::*;
 
 fn layout(text: &str, shape: [u64; 2]) -> LinearLayout {
     let own = VendorFamilies::of("gfx942");

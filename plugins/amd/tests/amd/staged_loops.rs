@@ -1,16 +1,9 @@
 //! Loops whose loads go ahead of what uses them, by registers and by loads to LDS.
 #![allow(clippy::unwrap_used)]
 
+use crate::targets::target;
 use tilewright_vendor_testkit::staged_program;
-
-use staged_program::{From, Staged};
-use tilewright_amd::AmdTarget;
-use tilewright_target::TargetDescription;
-
-fn mi300x() -> AmdTarget {
-    let text = include_str!("../../../../targets/mi300x.toml");
-    AmdTarget::new(TargetDescription::from_toml("mi300x.toml", text).unwrap()).unwrap()
-}
+use tilewright_vendor_testkit::staged_program::{From, Staged};
 
 /// Each lane loads four neighbours of a row, and reads a column.
 const PROGRAM: Staged = Staged {
@@ -34,12 +27,12 @@ const PROGRAM: Staged = Staged {
 /// Rows that load to LDS are narrower than the load.
 #[test]
 fn loads_go_by_registers_into_one_of_two_buffers() {
-    let compiled = PROGRAM.compiled(&mi300x(), Some(3));
+    let compiled = PROGRAM.compiled(&target("mi300x"), Some(3));
     assert_eq!((compiled.line().stages, compiled.line().bytes, compiled.conversions), (2, 2 * 4096, 0));
     assert!(compiled.ahead()[0].by.as_ref().unwrap().starts_with("by registers"), "{:?}", compiled.line());
     let run = |stages, turns| {
-        let compiled = PROGRAM.compiled(&mi300x(), Some(stages));
-        PROGRAM.run(&mi300x(), &compiled.kernel, turns, 32).unwrap()
+        let compiled = PROGRAM.compiled(&target("mi300x"), Some(stages));
+        PROGRAM.run(&target("mi300x"), &compiled.kernel, turns, 32).unwrap()
     };
     let a_turn = |stages| run(stages, 7).barriers - run(stages, 3).barriers;
     assert_eq!((a_turn(1), a_turn(2)), (8, 4));
@@ -62,11 +55,11 @@ fn the_program_means_what_it_meant() {
         Staged { twice: true, ..PROGRAM },
         Staged { begin: -3, step: 5, from: From::Counter, ..PROGRAM },
     ] {
-        program.is_right(&mi300x());
+        program.is_right(&target("mi300x"));
     }
 }
 
 #[test]
 fn a_product_in_stages() {
-    staged_program::product_in_stages(&mi300x(), &[1, 2]);
+    staged_program::product_in_stages(&target("mi300x"), &[1, 2]);
 }

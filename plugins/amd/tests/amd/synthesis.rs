@@ -1,21 +1,15 @@
 //! Shared memory behind copies whose lanes write side by side, by brute force over addresses.
 
-use std::collections::BTreeSet;
-
+use crate::targets::target;
 use tilewright_amd::AmdTarget;
 use tilewright_assign::synthesis::coalesce::{Threads, coalesced};
-use tilewright_layout::{Dim, LinearLayout, Space};
+use tilewright_layout::Space;
 use tilewright_plan::memory_synthesis::{Access, Solution, Tensor, Term, serve, solve};
-use tilewright_plan::movement::{AccessWay, GlobalTensor, Means, Stride};
-use tilewright_plugin::Target;
-use tilewright_target::{Direction, TargetDescription, wavefronts};
+use tilewright_plan::movement::{AccessWay, Stride};
+use tilewright_target::wavefronts;
+use tilewright_vendor_testkit::prelude::*;
 
 const LANES: u64 = 64;
-
-fn target() -> AmdTarget {
-    let text = include_str!("../../../../targets/mi300x.toml");
-    AmdTarget::new(TargetDescription::from_toml("mi300x", text).expect("a description")).expect("a target")
-}
 
 /// 64 rows of 32 elements of 16 bits, row after row in global memory.
 fn global() -> GlobalTensor {
@@ -46,7 +40,7 @@ fn factors() -> Vec<LinearLayout> {
 }
 
 fn found(target: &AmdTarget, copied: &LinearLayout, factor: &LinearLayout) -> Solution {
-    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let means = means(target);
     let copy = Access::copy("the copy", copied.clone(), &means).only(|way| way.instruction().is_some());
     let accesses = [copy, Access::load("the load", factor.clone(), &means)];
     solve(&Tensor::new(&[64, 32], 16), &accesses, &means).expect("a memory")
@@ -64,7 +58,7 @@ fn units(elements: impl Iterator<Item = u64>) -> usize {
 
 #[test]
 fn lanes_bring_side_by_side_what_the_memory_wants_there() {
-    let target = target();
+    let target = target("mi300x");
     let threads = Threads { lanes: LANES, warps: 4 };
     let copied = coalesced(&global(), 16, threads, Some(&[16, 32]), target.description()).expect("a copy").layout;
     let mut swizzled = 0;
@@ -106,7 +100,7 @@ fn lanes_bring_side_by_side_what_the_memory_wants_there() {
         assert_eq!((load.wavefronts, load.conflicts()), (counted, 0), "{solution}");
         swizzled += usize::from(!solution.swizzles.is_empty());
         // What was found is served as it was found, by lanes that move by sums of bits.
-        let means = Means::of(target.description()).with_instructions(target.instructions());
+        let means = means(&target);
         let again = [
             Access::copy("the copy", fetched.clone(), &means).only(|way| way.instruction().is_some()),
             Access::load("the load", factor.clone(), &means),
@@ -121,7 +115,7 @@ fn lanes_bring_side_by_side_what_the_memory_wants_there() {
 /// Lanes that bring the same, or what others bring too, cannot lie side by side.
 #[test]
 fn lanes_that_bring_the_same_are_refused() {
-    let target = target();
+    let target = target("mi300x");
     let rows = target.instructions().iter();
     let way = rows.filter_map(|row| AccessWay::of_row(row, 6)).find(AccessWay::is_fetched).expect("the copy");
     let bit = |bits: &[u32]| bits.iter().map(|bit| 1u64 << bit).collect::<Vec<u64>>();

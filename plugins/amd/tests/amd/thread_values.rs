@@ -1,17 +1,10 @@
 //! The instruction rows of this plugin against published thread-value layouts: those of the vendor's
 //! calculator in another notation, and those of the vendor's own libraries.
 
-use tilewright_testkit::known_answers;
-use tilewright_testkit::thread_value;
-
-use std::collections::BTreeSet;
-
-use known_answers::Answers;
 use serde_json::Value;
-use thread_value::ThreadValue;
 use tilewright_amd::instructions::rows;
-use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Instruction, InstructionKind, Operand};
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::rows::register;
 
 const EXCERPT: &str = include_str!("../data/thread_value_layouts.json");
 
@@ -49,14 +42,6 @@ fn element(name: &str) -> &str {
     }
 }
 
-fn register<'a>(row: &'a Instruction, wanted: &str) -> (&'a str, &'a LinearLayout) {
-    let found = row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, layout, .. } if role == wanted => Some((element.as_str(), layout)),
-        _ => None,
-    });
-    found.unwrap_or_else(|| panic!("{} has no {wanted}", row.name))
-}
-
 fn text<'a>(atom: &'a Value, key: &str) -> &'a str {
     atom[key].as_str().unwrap_or_else(|| panic!("{atom} has no {key}"))
 }
@@ -83,7 +68,7 @@ fn described(atom: &Value) -> Vec<Instruction> {
     let types = ["D", "A", "B"].map(|role| element(text(&atom["val_types"], role)));
     let [m, n, k] = shape(atom);
     let fits = |row: &Instruction| {
-        let ((of_d, d), (of_a, a), (of_b, _)) = (register(row, "d"), register(row, "a"), register(row, "b"));
+        let ((of_d, _, d), (of_a, _, a), (of_b, ..)) = (register(row, "d"), register(row, "a"), register(row, "b"));
         let sizes = [d.out_bits(Dim::tensor(0)), d.out_bits(Dim::tensor(1)), a.out_bits(Dim::tensor(1))];
         // Whether integers have a sign is a modifier, for which the vendor writes `iu`; which 8-bit
         // floats an architecture has, these atoms leave to the architecture.
@@ -130,7 +115,7 @@ fn orders_of_k(row: &Instruction, atom: &Value) -> Vec<Vec<u32>> {
     let [m, n, k] = shape(atom);
     let same = |role: &str, key: &str, sizes: [u64; 2], place: &dyn Fn(&[u64]) -> [u64; 3]| {
         let published = ThreadValue::parse(text(atom, key));
-        let layout = register(row, role).1;
+        let layout = register(row, role).2;
         let (registers, lanes) = (1 << layout.in_bits(Dim::REGISTER), 1 << layout.in_bits(Dim::LANE));
         // A factor that fills one register of 32 lanes: of the others nothing is said.
         let unsaid = row.name == "v_wmma_i32_16x16x16_iu4(wave64)" && published.size(0) == 32;

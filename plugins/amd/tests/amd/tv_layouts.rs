@@ -1,14 +1,11 @@
 //! Published operand layouts in CuTe's notation, through the bridge to linear layouts and back, and
 //! against the rows of this plugin that have the same name.
 
-use tilewright_testkit::bridged;
-use tilewright_testkit::known_answers;
-
-use bridged::operands;
-use known_answers::{Answers, same_layout};
 use serde_json::Value;
 use tilewright_amd::instructions::rows;
-use tilewright_target::{Instruction, Operand};
+use tilewright_testkit::bridged::operands;
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::rows::register;
 
 const SAMPLE: &str = include_str!("../data/tv_layouts.json");
 
@@ -39,11 +36,7 @@ pub fn check_every_published_product_crosses_the_bridge_and_is_the_row_of_its_na
         crossed += 1;
         let Some(row) = row(atom) else { continue };
         for (wanted, published) in ["a", "b", "d"].into_iter().zip(&published) {
-            let found = row.operands.iter().find_map(|operand| match operand {
-                Operand::Register { role, layout, .. } if role == wanted => Some(layout),
-                _ => None,
-            });
-            let found = found.unwrap_or_else(|| panic!("{} has no {wanted}", row.name));
+            let (_, _, found) = register(&row, wanted);
             same_layout(found, published).unwrap_or_else(|why| panic!("{wanted} of {}: {why}", row.name));
         }
         of_rows += 1;

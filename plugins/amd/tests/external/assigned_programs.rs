@@ -2,30 +2,21 @@
 //! same, and no more conversions are left than Triton leaves.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::assigned;
-
-use assigned::on_target::{every_program_has_layouts, named_layouts_stay};
+use crate::targets::target;
 use tilewright_amd::AmdTarget;
-use tilewright_target::TargetDescription;
+use tilewright_vendor_testkit::assigned::on_target::{every_program_has_layouts, named_layouts_stay};
+use tilewright_vendor_testkit::prelude::*;
 
 /// Targets, and what Triton calls theirs.
-const TARGETS: [(&str, &str, Option<&str>); 2] = [
-    ("mi300x", include_str!("../../../../targets/mi300x.toml"), Some("hip:gfx942")),
-    ("mi250", include_str!("../../../../targets/mi250.toml"), Some("hip:gfx90a")),
-];
-
-fn target(name: &str, text: &str) -> AmdTarget {
-    AmdTarget::new(TargetDescription::from_toml(name, text).unwrap()).unwrap()
-}
+const TARGETS: [(&str, Option<&str>); 2] = [("mi300x", Some("hip:gfx942")), ("mi250", Some("hip:gfx90a"))];
 
 pub fn every_real_program_has_layouts() {
-    TARGETS.iter().for_each(|(name, text, triton)| every_program_has_layouts(&target(name, text), *triton));
+    TARGETS.iter().for_each(|(name, triton)| every_program_has_layouts(&target(name), *triton));
 }
 
 pub fn layouts_that_real_programs_say_stay() {
-    let (name, text, _) = TARGETS[0];
     named_layouts_stay(
-        &target(name, text),
+        &target(TARGETS[0].0),
         (&tilewright_dialects::all(), &tilewright_dialects::imports()),
         &[".gfx942.ttgir"],
     );

@@ -14,6 +14,8 @@ mod instructions;
 #[path = "../amd/notation.rs"]
 mod notation;
 mod sparse;
+#[path = "../amd/targets.rs"]
+mod targets;
 #[path = "../amd/thread_values.rs"]
 mod thread_values;
 mod tile_types;

@@ -1,12 +1,9 @@
 //! Sparse instructions, of which the committed excerpt of the calculator's tables has none.
 
-use std::collections::BTreeSet;
-
+use crate::CALCULATED;
 use serde_json::Value;
 use tilewright_amd::instructions::unused;
-use tilewright_testkit::shared_data;
-
-use crate::CALCULATED;
+use tilewright_vendor_testkit::prelude::*;
 
 pub fn sparse_instructions_are_those_of_the_calculator() {
     let file: Value = serde_json::from_str(&shared_data::text(CALCULATED)).expect("a table is JSON");

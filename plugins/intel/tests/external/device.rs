@@ -3,34 +3,16 @@
 //! `conformance/intel-tools.sh` installs the runtime for processors, and `OCL_ICD_VENDORS` leads to it.
 #![allow(clippy::unwrap_used)]
 
-use crate::validated_target::ValidatedTarget;
-use tilewright_vendor_testkit::dots;
-
-use dots::{described, means, planned, question};
-use tilewright_kernel::{Builder, Element, Launch, Module, Space, SpecialRegister, Type};
-use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{BlockLoads, BlockSource, Means};
-use tilewright_plugin::{
-    Artifact, Buffer, CompileOptions, Device, DeviceError, LaunchArgument, LaunchRequest, LoadedCode, Target,
-};
-use tilewright_target::{InstructionKind, Operand};
-use tilewright_verify::{BlockTile, block_load_case, check, contraction_cases, instruction_case};
-
-fn target(name: &str, text: &str) -> ValidatedTarget {
-    ValidatedTarget::new(described(name, text)).unwrap()
-}
-
-fn max1550() -> ValidatedTarget {
-    target("max1550", include_str!("../../../../targets/max1550.toml"))
-}
-
-fn a770() -> ValidatedTarget {
-    target("a770", include_str!("../../../../targets/a770.toml"))
-}
+use crate::validated_target::{ValidatedTarget, target};
+use tilewright_plan::movement::{BlockLoads, BlockSource};
+use tilewright_plugin::{Buffer, LoadedCode};
+use tilewright_vendor_testkit::dots::{planned, question};
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_verify::{BlockTile, block_load_case};
 
 /// Why this machine has no device that runs the code, if it has none.
 pub fn missing() -> Option<String> {
-    match max1550().devices() {
+    match target("max1550").devices() {
         Ok(devices) if devices.is_empty() => Some("the runtime finds no such device".to_owned()),
         Err(DeviceError::NoRuntime(why)) => Some(why),
         // Any other error is what a test must fail with.
@@ -44,7 +26,7 @@ fn device(target: &ValidatedTarget) -> Box<dyn Device> {
 }
 
 pub fn each_product_of_matrices_is_what_its_row_says() {
-    for target in [max1550(), a770()] {
+    for target in [target("max1550"), target("a770")] {
         let mut device = device(&target);
         for row in target.instructions().iter().filter(|row| row.semantics.multiplies()) {
             instruction_case(row, means(&target))
@@ -56,7 +38,7 @@ pub fn each_product_of_matrices_is_what_its_row_says() {
 
 /// Each load of a block, within a matrix and beyond its ends.
 pub fn loads_of_blocks_give_what_their_rows_say() {
-    let target = max1550();
+    let target = target("max1550");
     let mut device = device(&target);
     for row in target.instructions().iter().filter(|row| row.kind == InstructionKind::GlobalMove) {
         let means = Means::of(target.description()).with_instructions(std::slice::from_ref(row));
@@ -79,7 +61,7 @@ pub fn loads_of_blocks_give_what_their_rows_say() {
 }
 
 pub fn dots_are_products() {
-    let target = max1550();
+    let target = target("max1550");
     let mut device = device(&target);
     let by_blocks = planned(&target, &question(&target, [64, 64, 64], ["f16", "f16", "f32"]));
     assert!(by_blocks.feeds(means(&target)).unwrap().iter().any(|feed| feed.blocks.is_some()));
@@ -113,7 +95,7 @@ fn launch(code: LoadedCode, grid: [u32; 3], arguments: &[LaunchArgument]) -> Lau
 }
 
 pub fn grids_scalars_and_parts_of_buffers_arrive() {
-    let target = max1550();
+    let target = target("max1550");
     let mut device = device(&target);
     let code = device.load(&numbering(&target)).unwrap();
     let out = device.allocate(20).unwrap();
@@ -128,7 +110,7 @@ pub fn grids_scalars_and_parts_of_buffers_arrive() {
 }
 
 pub fn misuse_is_an_error_that_says_what_is_wrong() {
-    let target = max1550();
+    let target = target("max1550");
     let mut device = device(&target);
     let artifact = numbering(&target);
     let code = device.load(&artifact).unwrap();

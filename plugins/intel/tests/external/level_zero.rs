@@ -3,12 +3,11 @@
 //!
 //! Debian's packages `libze1` and `intel-opencl-icd` are what it takes.
 
-use crate::validated_target::ValidatedTarget;
 use std::process::{Command, ExitCode, Output};
 
-use tilewright_kernel::{Builder, Element, Launch, Module, Space, SpecialRegister, Type};
-use tilewright_plugin::{Artifact, CompileOptions, DeviceError, LaunchArgument, LaunchRequest, LoadedCode, Target};
-use tilewright_target::TargetDescription;
+use crate::validated_target::{ValidatedTarget, target};
+use tilewright_plugin::LoadedCode;
+use tilewright_vendor_testkit::prelude::*;
 
 /// What makes Debian's driver create a GPU of the product where there is none (documentation of the driver's debug keys).
 const SIMULATION: [(&str, &str); 4] = [
@@ -19,12 +18,6 @@ const SIMULATION: [(&str, &str); 4] = [
 ];
 /// What a process says that has made all calls.
 const DONE: &str = "all calls were made";
-
-fn max1550() -> ValidatedTarget {
-    let text = include_str!("../../../../targets/max1550.toml");
-    ValidatedTarget::new(TargetDescription::from_toml("max1550.toml", text).expect("the file is right"))
-        .expect("it is served")
-}
 
 /// A kernel that stores a scalar where its argument says.
 fn storing(target: &ValidatedTarget) -> Artifact {
@@ -62,7 +55,7 @@ pub const PROBE: &str = "look-for-a-simulated-gpu";
 
 /// What such a process does.
 pub fn probe() -> ExitCode {
-    let why = match max1550().devices() {
+    let why = match target("max1550").devices() {
         Ok(devices) if devices.iter().any(|device| device.name().contains("Level Zero")) => return ExitCode::SUCCESS,
         Ok(_) => "Level Zero has no driver that simulates a GPU".to_owned(),
         Err(error) => error.to_string(),
@@ -81,7 +74,7 @@ pub fn every_call_works_on_a_simulated_gpu() {
 }
 
 fn all_calls() {
-    let target = max1550();
+    let target = target("max1550");
     let devices = target.devices().unwrap_or_else(|error| panic!("{error}"));
     let found = devices.into_iter().find(|device| device.name().contains("Level Zero"));
     let mut device = found.expect("a simulated GPU");

@@ -1,16 +1,15 @@
 //! Machine code that the vendor's offline compiler makes of products of matrices: `dpas` as often as the plan issues it.
 #![allow(clippy::unwrap_used)]
 
+use crate::validated_target::target;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use tilewright_plan::contract::Question;
-use tilewright_plugin::Target;
-use tilewright_vendor_testkit::dots::{described, object, planned, question};
-
-use crate::dots::{max1550, older, products_of_blocks};
+use crate::dots::{older, products_of_blocks};
 use crate::tools::offline_compiler;
 use crate::validated_target::ValidatedTarget;
+use tilewright_vendor_testkit::dots::{object, planned, question};
+use tilewright_vendor_testkit::prelude::*;
 
 /// Why the compiler's disassembler does not work here, if it does not: it opens a library that distributions pack apart.
 pub fn missing_disassembler() -> Option<String> {
@@ -19,7 +18,7 @@ pub fn missing_disassembler() -> Option<String> {
 }
 
 fn spirv_of_a_product() -> Vec<u8> {
-    let target = max1550();
+    let target = target("max1550");
     object(&target, &planned(&target, &Question { warps: 1, ..question(&target, [8, 16, 16], ["f16", "f16", "f32"]) }))
 }
 
@@ -53,7 +52,7 @@ fn count(spirv: &[u8], device: &str, word: &str) -> u64 {
 /// With the older compiler's own functions all of a product is in its code: the loads, and `dpas` as often as the plan issues
 /// it, or as a chunk of it does.
 pub fn dpas_is_behind_loads_of_blocks() {
-    let target = max1550();
+    let target = target("max1550");
     for plan in products_of_blocks(&target) {
         let (calls, older) = older(&target, &plan);
         let (name, device) = (plan.unit_name(), &target.description().architecture);
@@ -70,11 +69,8 @@ pub fn dpas_is_behind_loads_of_blocks() {
 }
 
 pub fn dpas_is_issued_as_often_as_planned() {
-    for (name, text, lanes, rows) in [
-        ("max1550", include_str!("../../../../targets/max1550.toml"), 16, 8),
-        ("a770", include_str!("../../../../targets/a770.toml"), 8, 8),
-    ] {
-        let target = ValidatedTarget::new(described(name, text)).unwrap();
+    for (name, lanes, rows) in [("max1550", 16, 8), ("a770", 8, 8)] {
+        let target = target(name);
         for types in [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["i8", "i8", "i32"]] {
             // Rows of 32 bytes, of which no blocks are loaded: the offline compiler of Debian 12 leaves these to be linked.
             let k = if types[0] == "i8" { 32 } else { 16 };

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::kernels;
 use crate::validate::validate;
 use tilewright_intel::compile::{offline, outside};
-use tilewright_kernel::{Binary, Cast, Element, Module, Type};
-use tilewright_plugin::{CompileError, CompileOptions, Emit, Target, ToolError};
-
-use crate::kernels;
+use tilewright_plugin::ToolError;
+use tilewright_vendor_testkit::prelude::*;
 
 /// Writes the SPIR-V of a module to a file of its own.
 fn write(name: &str, architecture: &str, module: &Module) -> PathBuf {

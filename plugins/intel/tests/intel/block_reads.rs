@@ -1,24 +1,15 @@
 //! Loads of blocks: which there are, what their registers hold, where they are chosen for factors, and their code.
 #![allow(clippy::unwrap_used)]
 
-use crate::validated_target::ValidatedTarget;
-use std::collections::BTreeSet;
-
-use tilewright_vendor_testkit::dots;
-
 use crate::validate::validate;
-use dots::{assembly, described, means, object, planned, proven, question};
+use crate::validated_target::ValidatedTarget;
+use crate::validated_target::target;
 use rspirv::binary::Assemble;
 use rspirv::spirv::Op;
 use tilewright_intel::instructions::rows;
-use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::contract::Question;
 use tilewright_plan::movement::{BlockLoads, BlockSource};
-use tilewright_target::{Instruction, InstructionKind, Operand};
-
-fn target() -> ValidatedTarget {
-    ValidatedTarget::new(described("max1550", include_str!("../../../../targets/max1550.toml"))).unwrap()
-}
+use tilewright_vendor_testkit::dots::{assembly, object, planned, proven, question};
+use tilewright_vendor_testkit::prelude::*;
 
 /// Both factors of this product are loaded by blocks.
 fn by_blocks(target: &ValidatedTarget) -> Question {
@@ -85,7 +76,7 @@ fn blocks_are_those_of_the_extension() {
 /// Where rows of both factors are 64 bytes or more, and no longer in the way of anything.
 #[test]
 fn factors_are_loaded_by_blocks_where_they_are_as_the_unit_takes_them() {
-    let target = target();
+    let target = target("max1550");
     for (types, shape, warps, expected) in [
         // A lane's registers hold all of K, or half of it.
         (["bf16", "bf16", "f32"], [8, 32, 32], 1, ["16b_8r16x2c", "transform_16b_32r16x2c"]),
@@ -113,7 +104,7 @@ fn factors_are_loaded_by_blocks_where_they_are_as_the_unit_takes_them() {
 /// Several chunks: the block's column, or row, moves on, the matrix stays where it is.
 #[test]
 fn chunks_are_blocks_of_one_matrix() {
-    let target = target();
+    let target = target("max1550");
     for (shape, warps) in [([8, 32, 2048], 1), ([64, 64, 1024], 4)] {
         let plan = proven(&target, &Question { warps, ..question(&target, shape, ["f16", "f16", "f32"]) });
         assert!(plan.chunks() > 1);
@@ -125,7 +116,7 @@ fn chunks_are_blocks_of_one_matrix() {
 /// Rows of less than 64 bytes cannot be named; elements that are cast lie elsewhere.
 #[test]
 fn other_factors_are_loaded_element_by_element() {
-    let target = target();
+    let target = target("max1550");
     for (types, shape) in [(["f16", "f16", "f32"], [32, 16, 16]), (["i8", "f16", "f32"], [32, 32, 32])] {
         let plan = proven(&target, &question(&target, shape, types));
         let [a, _] = plan.feeds(means(&target)).unwrap();
@@ -135,7 +126,7 @@ fn other_factors_are_loaded_element_by_element() {
 
 #[test]
 fn code_calls_the_builtins_as_the_extension_names_them() {
-    let target = target();
+    let target = target("max1550");
     let plan = planned(&target, &by_blocks(&target));
     let text = assembly(&target, &plan);
     for name in [
@@ -150,7 +141,7 @@ fn code_calls_the_builtins_as_the_extension_names_them() {
 /// What a load leaves is in an array of the work item, declared before all else.
 #[test]
 fn arrays_come_first_in_the_first_block() {
-    let target = target();
+    let target = target("max1550");
     let plan = planned(&target, &by_blocks(&target));
     let words: Vec<u32> =
         object(&target, &plan).chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
@@ -170,7 +161,7 @@ fn arrays_come_first_in_the_first_block() {
 /// Two rows that load the same map: the one of fewer cycles, wherever it stands; where the table says of none, the first.
 #[test]
 fn among_loads_of_the_same_map_the_cheapest_wins() {
-    let target = target();
+    let target = target("max1550");
     let own = row("16b_8r16x1c");
     let other = Instruction { name: format!("{}_again", own.name), ..own.clone() };
     let one = |dim| LinearLayout::identity(1, dim, Dim::tensor(0)).unwrap();

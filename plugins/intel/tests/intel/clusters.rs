@@ -1,15 +1,12 @@
 //! There are no clusters of blocks here: kernels that ask for them are refused with the reason.
 #![allow(clippy::unwrap_used)]
 
-use crate::validated_target::ValidatedTarget;
+use crate::validated_target::target;
 use tilewright_vendor_testkit::clusters;
-
-use tilewright_target::TargetDescription;
 
 #[test]
 fn what_only_clusters_have_is_unsupported() {
-    let text = include_str!("../../../../targets/b580.toml");
-    let target = ValidatedTarget::new(TargetDescription::from_toml("b580.toml", text).unwrap()).unwrap();
+    let target = target("b580");
     clusters::are_refused(
         &target,
         [

@@ -1,21 +1,13 @@
 //! Dots of whole tiles: layouts of the `dpas` family, and calls of its builtin in the code.
 #![allow(clippy::unwrap_used)]
 
-use crate::validated_target::ValidatedTarget;
-use tilewright_vendor_testkit::dots;
-
-use dots::{assembly, described, is_of_families, object, planned, proven, question, warps};
+use crate::validated_target::{ValidatedTarget, target};
 use tilewright_intel::compile::offline::for_older_compilers;
-use tilewright_layout::FamilySpec;
-use tilewright_plan::contract::{Contraction, Question};
-use tilewright_plugin::Target;
+use tilewright_vendor_testkit::dots::{assembly, is_of_families, object, planned, proven, question, warps};
+use tilewright_vendor_testkit::prelude::*;
 
 fn targets() -> [ValidatedTarget; 2] {
-    [
-        ("max1550", include_str!("../../../../targets/max1550.toml")),
-        ("b580", include_str!("../../../../targets/b580.toml")),
-    ]
-    .map(|(name, text)| ValidatedTarget::new(described(name, text)).unwrap())
+    ["max1550", "b580"].map(target)
 }
 
 fn dpas(plan: &Contraction, element_bits: u32, lanes: i64) -> FamilySpec {
@@ -117,7 +109,7 @@ pub fn older(target: &ValidatedTarget, plan: &Contraction) -> (u64, Vec<u8>) {
 /// Debian 12's compiler knows no builtins for loads of blocks, but functions of its own, which take their place.
 #[test]
 fn older_compilers_have_functions_in_the_place_of_loads_of_blocks() {
-    let target = max1550();
+    let target = target("max1550");
     for plan in products_of_blocks(&target) {
         let (_, older) = older(&target, &plan);
         assert_ne!(older, object(&target, &plan));
@@ -125,8 +117,4 @@ fn older_compilers_have_functions_in_the_place_of_loads_of_blocks() {
     // Without loads of blocks nothing changes.
     let lone = Question { warps: 1, ..question(&target, [8, 16, 16], ["f16", "f16", "f32"]) };
     assert_eq!(for_older_compilers(&object(&target, &planned(&target, &lone))).unwrap(), None);
-}
-
-pub fn max1550() -> ValidatedTarget {
-    ValidatedTarget::new(described("max1550", include_str!("../../../../targets/max1550.toml"))).unwrap()
 }

@@ -1,17 +1,10 @@
 //! The instruction rows of this plugin against published tables, and against its own families.
 
-use tilewright_testkit::known_answers;
-use tilewright_testkit::thread_value;
-
-use std::collections::BTreeSet;
-
-use known_answers::Answers;
 use serde_json::Value;
-use thread_value::ThreadValue;
 use tilewright_intel::families::VendorFamilies;
 use tilewright_intel::instructions::{rows, unused};
-use tilewright_layout::{Dim, Families, FamilySpec, LinearLayout};
-use tilewright_target::{Instruction, InstructionKind, Operand};
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::rows::{of_family, register, same_places};
 
 /// Prefetches have tests of their own.
 fn products(architecture: &str) -> Vec<Instruction> {
@@ -19,14 +12,6 @@ fn products(architecture: &str) -> Vec<Instruction> {
 }
 
 const PUBLISHED: &str = include_str!("../data/matrix_instructions.json");
-
-fn register<'a>(row: &'a Instruction, wanted: &str) -> (&'a str, u32, &'a LinearLayout) {
-    let found = row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, bits, layout } if role == wanted => Some((element.as_str(), *bits, layout)),
-        _ => None,
-    });
-    found.unwrap_or_else(|| panic!("{} has no {wanted}", row.name))
-}
 
 /// `XE_8x16x32_S32S8S8S32_TT` to `dpas.8x8.s32.s8.s8.s32`. These tables take B in registers of 32
 /// bits, as the rows do; newer ones take it as vectors of its own elements.
@@ -64,20 +49,6 @@ pub fn check_operands_are_as_published(answers: Answers) {
         checked.insert(name);
     }
     assert_eq!(checked.len(), 28, "seven combinations of types with four repeat counts each");
-}
-
-fn same_places(row: &Instruction, role: &str, published: &Value, rows: u64, exchanged: bool) {
-    let published = ThreadValue::parse(published.as_str().expect("a thread-value layout"));
-    let (_, _, layout) = register(row, role);
-    assert_eq!(published.size(1), 1 << layout.in_bits(Dim::REGISTER), "registers of {role} of {}", row.name);
-    for lane in 0..published.size(0) {
-        for value in 0..published.size(1) {
-            let place = layout.apply(&[(Dim::REGISTER, value), (Dim::LANE, lane)]).expect("in the tile");
-            let (first, second) = if exchanged { (place[1].1, place[0].1) } else { (place[0].1, place[1].1) };
-            let index = published.index(lane, value);
-            assert_eq!((first, second), (index % rows, index / rows), "{role} of {}, lane {lane}", row.name);
-        }
-    }
 }
 
 /// The OpenCL extension for these instructions: of `a` each work item holds its part of every row,
@@ -156,13 +127,6 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
     assert_eq!(checked, 51 + 51 + 40);
 }
 
-/// The part of a family's layout that belongs to one sub-group.
-fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
-    let layout = families().resolve(spec, shape, &families()).expect("a layout");
-    let outs: Vec<_> = layout.linear().outs().dims().collect();
-    layout.linear().sublayout(&[Dim::REGISTER, Dim::LANE], &outs).expect("its dims")
-}
-
 /// Intel Graphics Assembler: `dpas` has sources of two bits, beside each other or any other integers.
 #[test]
 fn products_of_two_bits_are_known_and_unused() {
@@ -187,6 +151,10 @@ fn rows_follow_the_architecture() {
     for other in ["", "dg", "sm_90", "gfx942"] {
         assert!(rows(other).is_empty(), "{other}");
     }
+}
+
+fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
+    of_family(&families(), spec, shape, &[Dim::REGISTER, Dim::LANE])
 }
 
 fn families() -> VendorFamilies {

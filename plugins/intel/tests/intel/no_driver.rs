@@ -1,12 +1,10 @@
 //! A machine without an OpenCL driver.
 #![cfg(feature = "drivers")]
 
+use crate::validated_target::target;
 use std::process::Command;
 
-use tilewright_plugin::{DeviceError, Target};
-use tilewright_target::TargetDescription;
-
-use crate::validated_target::ValidatedTarget;
+use tilewright_vendor_testkit::prelude::*;
 
 /// Leads OpenCL's loader to a folder of drivers, and a process of this test to an empty one.
 const DRIVERS: &str = "OCL_ICD_VENDORS";
@@ -26,9 +24,7 @@ fn without_a_driver_it_is_said_what_to_install() {
 }
 
 fn asks_for_devices() {
-    let text = include_str!("../../../../targets/max1550.toml");
-    let description = TargetDescription::from_toml("max1550.toml", text).expect("the file is right");
-    match ValidatedTarget::new(description).expect("it is served").devices() {
+    match target("max1550").devices() {
         Err(DeviceError::NoRuntime(why)) => {
             assert!(why.contains("Debian") || why.contains("intel-tools.sh"), "{why}");
         }

@@ -2,10 +2,8 @@
 //! and the laws that join them.
 
 use tilewright_intel::families::VendorFamilies;
-use tilewright_layout::families::Neutral;
-use tilewright_layout::{
-    Families, FamilySet, FamilySpec, Sample, SampleUse, Spellings, parse_spec, spec_from_json, spec_to_json,
-};
+use tilewright_layout::{Sample, Spellings, spec_from_json, spec_to_json};
+use tilewright_vendor_testkit::prelude::*;
 
 /// Attributes as the backend's own tests have them.
 const TEXTS: [&str; 4] = [

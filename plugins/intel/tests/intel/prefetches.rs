@@ -1,29 +1,12 @@
 //! Prefetches of blocks: which there are, which are chosen for a tile, what they do, and their code.
 #![allow(clippy::unwrap_used)]
 
-use crate::validated_target::ValidatedTarget;
-use std::collections::BTreeSet;
-
-use tilewright_emulator::FaultKind;
+use crate::validated_target::target;
 use tilewright_intel::instructions::rows;
-use tilewright_kernel::Module;
-use tilewright_plan::movement::{Means, MovementError, Prefetch, PrefetchQuestion, prefetch};
-use tilewright_plugin::{CompileOptions, Emit, Target};
-use tilewright_target::{InstructionKind, Operand, TargetDescription};
+use tilewright_plan::movement::{Prefetch, PrefetchQuestion, prefetch};
+use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::kernels::{Ahead, prefetched_kernel};
-use tilewright_verify::{CheckFailure, check_emulated, prefetch_case};
-
-fn target(name: &str) -> ValidatedTarget {
-    let text = match name {
-        "a770" => include_str!("../../../../targets/a770.toml"),
-        _ => include_str!("../../../../targets/max1550.toml"),
-    };
-    ValidatedTarget::new(TargetDescription::from_toml(name, text).unwrap()).unwrap()
-}
-
-fn means(target: &ValidatedTarget) -> Means<'_> {
-    Means::of(target.description()).with_instructions(target.instructions())
-}
+use tilewright_verify::{CheckFailure, prefetch_case};
 
 /// Three tiles below each other, as wide as the matrix.
 fn question(tile: [u64; 2], element_bits: u32, warps: u64) -> PrefetchQuestion {

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use tilewright_intel::compile::{offline, outside};
-use tilewright_plugin::{CompileError, ExternalTool};
+use tilewright_plugin::ExternalTool;
+use tilewright_vendor_testkit::prelude::*;
 
 fn names(error: CompileError, file: &str, tool: ExternalTool) {
     let CompileError::Backend(message) = error else { panic!("{error}") };

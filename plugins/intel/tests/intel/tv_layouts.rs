@@ -1,17 +1,11 @@
 //! Published operand layouts in CuTe's notation, through the bridge to linear layouts and back, and
 //! against the rows of this plugin.
 
-use tilewright_testkit::bridged;
-use tilewright_testkit::known_answers;
-
-use std::collections::BTreeSet;
-
-use bridged::operands;
-use known_answers::{Answers, same_layout};
 use serde_json::Value;
 use tilewright_intel::instructions::rows;
-use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Instruction, Operand};
+use tilewright_testkit::bridged::operands;
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::rows::register;
 
 const SAMPLE: &str = include_str!("../data/matrix_instructions.json");
 const PRODUCTS: &str = "reference/matrix_instruction_tv_layouts.json";
@@ -56,14 +50,6 @@ fn separated(mut types: &str) -> Option<Vec<String>> {
     Some(listed)
 }
 
-fn register<'a>(row: &'a Instruction, wanted: &str) -> (u64, &'a LinearLayout) {
-    let found = row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, bits, layout, .. } if role == wanted => Some((u64::from(*bits), layout)),
-        _ => None,
-    });
-    found.unwrap_or_else(|| panic!("{} has no {wanted}", row.name))
-}
-
 /// Atoms of packed registers are the rows.
 #[test]
 fn packed_registers() {
@@ -77,7 +63,7 @@ pub fn check_packed_registers(answers: Answers) {
         let Some(row) = row(name).filter(|_| !name.contains("DPAS")) else { continue };
         for (role, published) in ["a", "b", "d"].into_iter().zip(operands(&atom)) {
             let published = published.unwrap_or_else(|| panic!("{role} of {name} is not linear"));
-            same_layout(register(&row, role).1, &published).unwrap_or_else(|why| panic!("{role} of {name}: {why}"));
+            same_layout(register(&row, role).2, &published).unwrap_or_else(|why| panic!("{role} of {name}: {why}"));
         }
         checked.insert(name.to_owned());
     }
@@ -98,7 +84,8 @@ pub fn check_vectors_of_elements_are_the_same_bits(answers: Answers) {
         let name = atom["name"].as_str().expect("a name");
         let Some(row) = row(name).filter(|_| name.contains("DPAS")) else { continue };
         for (role, published) in ["a", "b", "d"].into_iter().zip(operands(&atom)) {
-            let (bits, layout) = register(&row, role);
+            let (_, bits, layout) = register(&row, role);
+            let bits = u64::from(bits);
             // One row of tf32 has eight elements for sixteen lanes, and these atoms run past it.
             let Some(published) = published else {
                 assert_eq!((role, name), ("a", "XE_DPAS_TT<1,f,tf32,tf32,f>"));

@@ -1,12 +1,9 @@
 //! [`ValidatedTarget`]: a target of this plugin whose SPIR-V is validated whenever a test compiles something.
 
-use tilewright_intel::{IntelTarget, UnknownArchitecture};
-use tilewright_kernel::Module;
-use tilewright_layout::Families;
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, Target};
-use tilewright_target::{Instruction, TargetDescription, UnusedInstruction};
-
 use crate::validate::validate;
+use tilewright_intel::{IntelTarget, UnknownArchitecture};
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::targets::described;
 
 /// The plugin's target, with a validator behind its code generator.
 pub struct ValidatedTarget(IntelTarget);
@@ -15,6 +12,11 @@ impl ValidatedTarget {
     pub fn new(description: TargetDescription) -> Result<Self, UnknownArchitecture> {
         IntelTarget::new(description).map(Self)
     }
+}
+
+/// The target with this name.
+pub fn target(name: &str) -> ValidatedTarget {
+    ValidatedTarget::new(described(name)).expect("the architecture is served")
 }
 
 impl Target for ValidatedTarget {

@@ -4,11 +4,10 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::dialect;
-use tilewright_vendor_testkit::kernels;
-
-use kernels::{BIT, GLOBAL, QUAD, WORD, module};
-use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Launch, Op, Type, Unary, Value};
 use tilewright_llvm::Form;
+use tilewright_vendor_testkit::kernels;
+use tilewright_vendor_testkit::kernels::{BIT, GLOBAL, QUAD, WORD, module};
+use tilewright_vendor_testkit::prelude::*;
 
 const LAUNCH: Launch = Launch::new(32, 1);
 

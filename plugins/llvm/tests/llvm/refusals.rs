@@ -2,37 +2,34 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::dialect;
-use tilewright_testkit::split_mix::SplitMix64;
-use tilewright_vendor_testkit::kernels;
-
-use kernels::{BIT, GLOBAL, QUAD, WORD, module};
-use tilewright_kernel::{
-    Binary, Builder, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, Module, Op, Queue, Region,
-    SharedBuffer, Space, SpecialRegister, Statement, Type, Value,
-};
+use tilewright_kernel::{Exchange, Issuers, Queue, Region, SharedBuffer, Statement};
 use tilewright_llvm::Form;
-use tilewright_plugin::CompileError;
+use tilewright_testkit::split_mix::SplitMix64;
+use tilewright_vendor_testkit::damage::damage;
+use tilewright_vendor_testkit::kernels;
+use tilewright_vendor_testkit::kernels::{BIT, GLOBAL, QUAD, WORD, module};
+use tilewright_vendor_testkit::prelude::*;
 
 const LAUNCH: Launch = Launch::new(64, 2);
 const NOWHERE: Value = Value(4_000_000_000);
 const BYTE: Type = Type::Scalar(Element::I8);
 
 /// The error for a kernel whose body is made by `make`. Parameters: a pointer and a word.
-fn error(make: impl FnOnce(&mut Builder)) -> CompileError {
+fn error<T>(make: impl FnOnce(&mut Builder) -> T) -> CompileError {
     let mut k = Builder::new("bad", LAUNCH, &[("at", GLOBAL), ("word", WORD)]);
     make(&mut k);
     dialect::code(&module(vec![k.finish()]), 2, &[Form::Assembly]).unwrap_err()
 }
 
 #[track_caller]
-fn invalid(words: &str, make: impl FnOnce(&mut Builder)) {
+fn invalid<T>(words: &str, make: impl FnOnce(&mut Builder) -> T) {
     let error = error(make);
     let CompileError::Invalid(message) = &error else { panic!("{error}") };
     assert!(message.contains("kernel `bad`") && message.contains(words), "{message}");
 }
 
 #[track_caller]
-fn unsupported(words: &str, make: impl FnOnce(&mut Builder)) {
+fn unsupported<T>(words: &str, make: impl FnOnce(&mut Builder) -> T) {
     let error = error(make);
     let CompileError::Unsupported(message) = &error else { panic!("{error}") };
     assert!(message.contains(words), "{message}");
@@ -44,63 +41,41 @@ const A_WORD: Value = Value(1);
 #[test]
 fn operands_must_be_defined_and_of_the_right_type() {
     invalid("value 4000000000 is not defined here", |k| {
-        k.value(WORD, Op::Binary { op: Binary::Add, a: A_WORD, b: NOWHERE });
+        k.value(WORD, Op::Binary { op: Binary::Add, a: A_WORD, b: NOWHERE })
     });
     invalid("value 0 is a ptr.global; a i32 is needed", |k| {
-        k.value(WORD, Op::Binary { op: Binary::Add, a: A_WORD, b: AT });
+        k.value(WORD, Op::Binary { op: Binary::Add, a: A_WORD, b: AT })
     });
-    invalid("works on integers", |k| {
-        k.binary(Binary::Add, AT, AT);
-    });
-    invalid("works on floating-point values", |k| {
-        k.binary(Binary::FAdd, A_WORD, A_WORD);
-    });
-    invalid("compares integers", |k| {
-        k.compare(Compare::Eq, AT, AT);
-    });
-    invalid("a i1 is needed", |k| {
-        k.select(A_WORD, A_WORD, A_WORD);
-    });
-    invalid("a pointer is needed", |k| {
-        k.load(WORD, A_WORD, 0, None);
-    });
-    invalid("a i1 is needed", |k| {
-        k.load(WORD, AT, 0, Some(A_WORD));
-    });
+    invalid("works on integers", |k| k.binary(Binary::Add, AT, AT));
+    invalid("works on floating-point values", |k| k.binary(Binary::FAdd, A_WORD, A_WORD));
+    invalid("compares integers", |k| k.compare(Compare::Eq, AT, AT));
+    invalid("a i1 is needed", |k| k.select(A_WORD, A_WORD, A_WORD));
+    invalid("a pointer is needed", |k| k.load(WORD, A_WORD, 0, None));
+    invalid("a i1 is needed", |k| k.load(WORD, AT, 0, Some(A_WORD)));
     invalid("moved by an i32 or i64", |k| {
         let byte = k.constant(BYTE, 1);
         k.advance(AT, byte);
     });
-    invalid("exchanges words of lanes that differ by 64", |k| {
-        k.exchange_xor(A_WORD, 64);
-    });
-    invalid("exchanges 32-bit scalars", |k| {
-        k.exchange(AT, A_WORD);
-    });
+    invalid("exchanges words of lanes that differ by 64", |k| k.exchange_xor(A_WORD, 64));
+    invalid("exchanges 32-bit scalars", |k| k.exchange(AT, A_WORD));
     invalid("a i32 is needed", |k| {
-        k.value(WORD, Op::Exchange { kind: Exchange::Index, value: A_WORD, lane: AT, issuers: Issuers::All });
+        k.value(WORD, Op::Exchange { kind: Exchange::Index, value: A_WORD, lane: AT, issuers: Issuers::All })
     });
-    invalid("packs scalars", |k| {
-        k.value(QUAD, Op::Pack { elements: vec![AT, AT, AT, AT] });
-    });
-    invalid("packs at least two", |k| {
-        k.value(QUAD, Op::Pack { elements: Vec::new() });
-    });
+    invalid("packs scalars", |k| k.value(QUAD, Op::Pack { elements: vec![AT, AT, AT, AT] }));
+    invalid("packs at least two", |k| k.value(QUAD, Op::Pack { elements: Vec::new() }));
     invalid("has no element 4", |k| {
         let quad = k.constant(QUAD, 0);
         k.extract(quad, 4);
     });
     invalid("selector 0x8000 names byte 8", |k| {
-        k.value(WORD, Op::PermuteBytes { a: A_WORD, b: A_WORD, selector: 0x8000, alternative: None });
+        k.value(WORD, Op::PermuteBytes { a: A_WORD, b: A_WORD, selector: 0x8000, alternative: None })
     });
 }
 
 #[test]
 fn types_must_exist_and_results_be_what_they_are_declared() {
     for count in [0, 1, 3] {
-        invalid("power of two", |k| {
-            k.value(Type::Vector(Element::I32, count), Op::Constant { bits: 0 });
-        });
+        invalid("power of two", |k| k.value(Type::Vector(Element::I32, count), Op::Constant { bits: 0 }));
     }
     for count in [1 << 20, 1 << 31] {
         unsupported("vectors wider than", |k| {
@@ -108,62 +83,38 @@ fn types_must_exist_and_results_be_what_they_are_declared() {
             k.value(Type::Vector(Element::I64, count), load);
         });
     }
-    invalid("bits beyond the 8", |k| {
-        k.constant(BYTE, 256);
-    });
-    invalid("a constant is a scalar or a vector", |k| {
-        k.constant(GLOBAL, 0);
-    });
-    invalid("is declared a i8 but is a i32", |k| {
-        k.value(BYTE, Op::Binary { op: Binary::Add, a: A_WORD, b: A_WORD });
-    });
-    invalid("gives 1 results, 0 are named", |k| {
-        k.effect(Op::Special(SpecialRegister::Lane));
-    });
-    invalid("names no result", |k| {
-        k.effect(Op::Constant { bits: 0 });
-    });
+    invalid("bits beyond the 8", |k| k.constant(BYTE, 256));
+    invalid("a constant is a scalar or a vector", |k| k.constant(GLOBAL, 0));
+    invalid("is declared a i8 but is a i32", |k| k.value(BYTE, Op::Binary { op: Binary::Add, a: A_WORD, b: A_WORD }));
+    invalid("gives 1 results, 0 are named", |k| k.effect(Op::Special(SpecialRegister::Lane)));
+    invalid("names no result", |k| k.effect(Op::Constant { bits: 0 }));
     invalid("gives 0 results, 1 are named", |k| {
         let barrier = Op::Barrier { scope: tilewright_kernel::Scope::Block, issuers: Issuers::All };
         k.value(WORD, barrier);
     });
-    invalid("Truncate does not go from i32 to i64", |k| {
-        k.cast(Cast::Truncate, A_WORD, Type::Scalar(Element::I64));
-    });
-    invalid("ExtendU does not go from ptr.global to i64", |k| {
-        k.cast(Cast::ExtendU, AT, Type::Scalar(Element::I64));
-    });
-    invalid("32 bits, a i64 64", |k| {
-        k.cast(Cast::Bits, A_WORD, Type::Scalar(Element::I64));
-    });
-    invalid("no axis 3", |k| {
-        k.special(SpecialRegister::Program(3));
-    });
+    invalid("Truncate does not go from i32 to i64", |k| k.cast(Cast::Truncate, A_WORD, Type::Scalar(Element::I64)));
+    invalid("ExtendU does not go from ptr.global to i64", |k| k.cast(Cast::ExtendU, AT, Type::Scalar(Element::I64)));
+    invalid("32 bits, a i64 64", |k| k.cast(Cast::Bits, A_WORD, Type::Scalar(Element::I64)));
+    invalid("no axis 3", |k| k.special(SpecialRegister::Program(3)));
 }
 
 #[test]
 fn memory_accesses_must_be_possible() {
     for alignment in [0, 3, 12] {
         invalid("is no power of two", |k| {
-            k.value(WORD, Op::Load { pointer: AT, predicate: None, offset: 0, alignment });
+            k.value(WORD, Op::Load { pointer: AT, predicate: None, offset: 0, alignment })
         });
     }
-    invalid("no shared buffer 0", |k| {
-        k.value(Type::Pointer(Space::Shared), Op::SharedAddress { buffer: 0 });
-    });
+    invalid("no shared buffer 0", |k| k.value(Type::Pointer(Space::Shared), Op::SharedAddress { buffer: 0 }));
     unsupported("vectors of i1 in memory", |k| {
-        k.value(Type::Vector(Element::I1, 4), Op::Load { pointer: AT, predicate: None, offset: 0, alignment: 1 });
+        k.value(Type::Vector(Element::I1, 4), Op::Load { pointer: AT, predicate: None, offset: 0, alignment: 1 })
     });
-    unsupported("pointers in memory", |k| {
-        k.store(AT, 0, AT, None);
-    });
+    unsupported("pointers in memory", |k| k.store(AT, 0, AT, None));
 }
 
 #[test]
 fn mbarriers_are_the_targets_and_lie_in_shared_memory() {
-    unsupported("there are no mbarriers", |k| {
-        k.mbarrier(1);
-    });
+    unsupported("there are no mbarriers", |k| k.mbarrier(1));
     invalid("value 0 points to global memory, not to shared", |k| k.mbarrier_arrive(AT, 0));
     invalid("value 0 points to global memory, not to shared", |k| k.mbarrier_wait(AT, A_WORD));
     invalid("a i32 is needed", |k| {
@@ -224,11 +175,9 @@ fn regions_must_end_and_yield_what_is_needed() {
         k.if_else(condition, region(vec![end(vec![A_WORD])]), region(vec![end(Vec::new())]), &[WORD]);
     });
     invalid("must take arguments of types (i32, i32)", |k| {
-        k.for_loop(A_WORD, A_WORD, A_WORD, &[A_WORD], region(vec![end(vec![A_WORD])]));
+        k.for_loop(A_WORD, A_WORD, A_WORD, &[A_WORD], region(vec![end(vec![A_WORD])]))
     });
-    invalid("only at the end of a region", |k| {
-        k.effect(Op::Yield { values: Vec::new() });
-    });
+    invalid("only at the end of a region", |k| k.effect(Op::Yield { values: Vec::new() }));
     invalid("only at the end of a region", |k| {
         let condition = k.constant(BIT, 1);
         let twice = vec![end(Vec::new()), end(Vec::new())];
@@ -307,62 +256,6 @@ fn all_threads_get_the_same_code() {
             assert!(thread.join().unwrap() == expected);
         }
     });
-}
-
-/// Breaks a region in one place: a statement dropped, doubled or moved, a result's type or number
-/// changed, operands exchanged for others.
-fn damage(region: &mut Region, numbers: &mut SplitMix64) {
-    if region.statements.is_empty() {
-        return;
-    }
-    let at = numbers.below(region.statements.len());
-    if let Op::If { then, .. } | Op::For { body: then, .. } = &mut region.statements[at].op
-        && numbers.below(2) == 0
-    {
-        return damage(then, numbers);
-    }
-    let types = [
-        BIT,
-        BYTE,
-        WORD,
-        QUAD,
-        GLOBAL,
-        Type::Pointer(Space::Shared),
-        Type::Vector(Element::F16, 8),
-        Type::Vector(Element::I1, 64),
-    ];
-    let other = region.statements[numbers.below(region.statements.len())].clone();
-    let statement = &mut region.statements[at];
-    match numbers.below(6) {
-        0 => drop(region.statements.remove(at)),
-        1 => region.statements.insert(numbers.below(at + 1), other),
-        2 => statement.op = other.op,
-        3 => statement.results.iter_mut().for_each(|result| result.1 = types[numbers.below(types.len())]),
-        4 => statement.results.iter_mut().for_each(|result| result.0 = Value(numbers.below(40) as u32)),
-        _ => {
-            let shift = numbers.below(30) as u32;
-            exchange_operands(&mut statement.op, |value| Value((value.0 + shift) % 40));
-        }
-    }
-}
-
-fn exchange_operands(op: &mut Op, other: impl Fn(Value) -> Value) {
-    match op {
-        Op::Binary { a, b, .. } | Op::Compare { a, b, .. } | Op::PermuteBytes { a, b, .. } => {
-            (*a, *b) = (other(*b), other(*a))
-        }
-        Op::Unary { a, .. } | Op::Cast { a, .. } => *a = other(*a),
-        Op::Advance { pointer, bytes } => (*pointer, *bytes) = (other(*pointer), other(*bytes)),
-        Op::Load { pointer, predicate, .. } => (*pointer, *predicate) = (other(*pointer), predicate.map(&other)),
-        Op::Store { pointer, value, .. } => (*pointer, *value) = (other(*pointer), other(*value)),
-        Op::Exchange { value, lane, .. } => (*value, *lane) = (other(*value), other(*lane)),
-        Op::Select { condition, a, b } => (*condition, *a, *b) = (other(*condition), other(*b), other(*a)),
-        Op::Extract { vector, .. } => *vector = other(*vector),
-        Op::Pack { elements } | Op::Yield { values: elements } => {
-            elements.iter_mut().for_each(|value| *value = other(*value))
-        }
-        _ => {}
-    }
 }
 
 #[test]

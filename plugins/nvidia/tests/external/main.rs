@@ -24,11 +24,11 @@ mod overlap {
 }
 #[path = "../nvidia/prices.rs"]
 mod prices;
-#[path = "../nvidia/products/mod.rs"]
-mod products;
 #[path = "../nvidia/ptx/mod.rs"]
 mod ptx;
 mod real_programs;
+#[path = "../nvidia/targets.rs"]
+mod targets;
 #[path = "../nvidia/tensor_atoms/mod.rs"]
 mod tensor_atoms;
 #[path = "../nvidia/tensor_forms.rs"]

@@ -1,11 +1,9 @@
 //! Triton's own modules for h100: what goes on there gives what the cases say.
 
-use tilewright::{ProgramCompiler, ProgramOptions};
-use tilewright_emulator::Limits;
-use tilewright_testkit::shared_data;
+use crate::overlap::program::text;
+use crate::targets::target;
+use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::case::Case;
-
-use crate::overlap::program::{target, text};
 
 /// Words of what goes on.
 const WORDS: [&str; 2] = ["ttng.warp_group_dot", "ttng.async_tma_copy"];

@@ -3,30 +3,10 @@
 //! Triton 3.9.0 makes for the same layouts, where nothing else is said.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::accesses;
-
-use std::collections::BTreeSet;
-
-use accesses::layouts::blocked;
-use accesses::{Case, count, swizzled};
-use tilewright_nvidia::NvidiaTarget;
-use tilewright_target::TargetDescription;
-
-fn target(file: &str, text: &str) -> NvidiaTarget {
-    NvidiaTarget::new(TargetDescription::from_toml(file, text).unwrap()).unwrap()
-}
-
-fn a100() -> NvidiaTarget {
-    target("a100.toml", include_str!("../../../../targets/a100.toml"))
-}
-
-fn h100() -> NvidiaTarget {
-    target("h100.toml", include_str!("../../../../targets/h100.toml"))
-}
-
-fn b200() -> NvidiaTarget {
-    target("b200.toml", include_str!("../../../../targets/b200.toml"))
-}
+use crate::targets::target;
+use tilewright_vendor_testkit::accesses::layouts::blocked;
+use tilewright_vendor_testkit::accesses::{Case, count, swizzled};
+use tilewright_vendor_testkit::prelude::*;
 
 const MMA: &str = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>";
 const WGMMA: &str =
@@ -76,7 +56,7 @@ fn loads_of_ampere() -> Vec<Case> {
 
 #[test]
 fn operands_are_loaded_by_ldmatrix() {
-    let target = a100();
+    let target = target("a100");
     for case in loads_of_ampere() {
         let moved = case.loaded(&target);
         let ptx = moved.assembly(&target);
@@ -86,7 +66,7 @@ fn operands_are_loaded_by_ldmatrix() {
 
 #[test]
 fn operands_in_bulk_copied_memory_are_loaded_by_ldmatrix() {
-    let target = h100();
+    let target = target("h100");
     for case in [
         halves("a, k contiguous", 0, bulk(false, 16), ROWS, 32),
         halves("a, m contiguous", 0, bulk(true, 16), COLUMNS, 32),
@@ -99,10 +79,7 @@ fn operands_in_bulk_copied_memory_are_loaded_by_ldmatrix() {
 
 #[test]
 fn transposed_bytes_are_loaded_by_ldmatrix_where_there_is_one() {
-    let blackwell = [
-        target("b200.toml", include_str!("../../../../targets/b200.toml")),
-        target("rtx5090.toml", include_str!("../../../../targets/rtx5090.toml")),
-    ];
+    let blackwell = [target("b200"), target("rtx5090")];
     let case = || bytes("bytes of a, m contiguous", 0, swizzled(16, 1, 8, [0, 1]), BYTE_COLUMNS);
     for target in &blackwell {
         for case in [
@@ -116,7 +93,7 @@ fn transposed_bytes_are_loaded_by_ldmatrix_where_there_is_one() {
     }
     // Without it every byte is loaded by itself, as Triton does too.
     let plain = Case { by: None, accesses: 64, wavefronts: 128, ..case() };
-    plain.loaded(&a100());
+    plain.loaded(&target("a100"));
 }
 
 #[test]
@@ -127,7 +104,7 @@ fn accumulators_are_stored_by_stmatrix() {
         let registers = WGMMA.to_owned();
         Case { name, bits: 16, shape: A, registers, memory, by, accesses: 8, wavefronts: 32 }
     };
-    let target = h100();
+    let target = target("h100");
     for case in [
         case("to bulk-copied memory", bulk(false, 16), rows),
         case("to bulk-copied memory, transposed", bulk(true, 16), columns),
@@ -141,7 +118,7 @@ fn accumulators_are_stored_by_stmatrix() {
 
 #[test]
 fn bytes_are_stored_transposed_by_stmatrix_where_there_is_one() {
-    let target = b200();
+    let target = target("b200");
     let by = "stmatrix.sync.aligned.m16n8.x4.trans.shared.b8";
     let memory = swizzled(16, 1, 8, [0, 1]);
     let case = Case { by: Some(by), registers: MMA.to_owned(), ..bytes("result", 0, memory, by) };
@@ -163,7 +140,7 @@ fn addresses(ptx: &str) -> (BTreeSet<&str>, BTreeSet<u64>) {
 /// immediates.
 #[test]
 fn one_address_is_computed_and_all_else_is_immediate() {
-    let target = h100();
+    let target = target("h100");
     let rows = blocked(&[1, 8], &[4, 8], &[4, 1], &[1, 0]);
     let unswizzled = swizzled(1, 1, 1, [1, 0]);
     let plain = Case {

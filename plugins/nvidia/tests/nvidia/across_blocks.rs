@@ -3,26 +3,12 @@
 //! assembler takes it where it is at hand.
 #![allow(clippy::unwrap_used)]
 
-use crate::products;
-use tilewright_vendor_testkit::clusters;
-
-use products::target;
-use tilewright_kernel::{Element, Launch, Module, Scope, SpecialRegister, Type, verify};
-use tilewright_layout::families::Neutral;
-use tilewright_layout::{Dim, FamilySet, Layout, LinearLayout, parse_spec};
-use tilewright_lower::conversion_kernel;
+use crate::targets::target;
 use tilewright_nvidia::{NvidiaTarget, object};
-use tilewright_plan::movement::{Means, Path, Plan, candidates, convert, slots};
-use tilewright_plugin::{CompileError, CompileOptions, Emit, Target};
-use tilewright_verify::{check_emulated, conversion_case};
-
-fn layout(target: &NvidiaTarget, text: &str, shape: &[u64]) -> LinearLayout {
-    let spec = parse_spec(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    match FamilySet::new(vec![&Neutral, target.families()]).layout(&spec, shape) {
-        Ok(Layout::Distributed(layout)) => layout,
-        other => panic!("{text}: {other:?}"),
-    }
-}
+use tilewright_plan::movement::Path;
+use tilewright_vendor_testkit::clusters;
+use tilewright_vendor_testkit::layouts::distributed;
+use tilewright_vendor_testkit::prelude::*;
 
 fn blocked(size: [u64; 2], threads: [u64; 2], warps: [u64; 2], order: [u64; 2], blocks: &str) -> String {
     format!(
@@ -62,7 +48,7 @@ fn planned(
     (name, src, dst, shape, leaves): &Case,
     bits: u32,
 ) -> (LinearLayout, LinearLayout, Plan) {
-    let (src, dst) = (layout(target, src, shape), layout(target, dst, shape));
+    let (src, dst) = (distributed(target, src, shape), distributed(target, dst, shape));
     let plan = convert(&src, &dst, bits, target.description()).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(plan.path, if *leaves { Path::Cluster } else { Path::Shared }, "{name}");
     assert_eq!(plan.blocks(), 1 << src.in_bits(Dim::BLOCK), "{name}");
@@ -75,7 +61,7 @@ fn real_families_convert_across_blocks() {
     for case in cases() {
         for bits in [8, 16, 32] {
             let (src, dst, _) = planned(&target, &case, bits);
-            let means = Means::of(target.description()).with_instructions(target.instructions());
+            let means = means(&target);
             let (plans, _) = candidates(&src, &dst, bits, means).unwrap();
             assert!(!plans.is_empty());
             for plan in plans {
@@ -108,7 +94,7 @@ fn no_plan_costs_more_than_tritons() {
     for (case, (name, [stored, loaded, block, cluster])) in cases().iter().zip(TRITON) {
         assert_eq!(case.0, name);
         let (src, dst, _) = planned(&target, case, 16);
-        let means = Means::of(target.description()).with_instructions(target.instructions());
+        let means = means(&target);
         let plan = convert(&src, &dst, 16, means).unwrap();
         let (ours, tritons) = (slots(&plan.figures.counts), stored + loaded + 10.0 * (block + cluster));
         eprintln!("{name}: {ours} slots, Triton's {tritons}; above the bound: {:?}", plan.figures.above_bound);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tilewright_nvidia::object;
-use tilewright_plugin::CompileError;
+use tilewright_vendor_testkit::prelude::*;
 
 #[test]
 fn an_assembler_that_is_not_there_is_named_with_what_to_do() {

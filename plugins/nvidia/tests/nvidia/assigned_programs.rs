@@ -1,28 +1,13 @@
 //! Layouts of programs on targets of this vendor: those of operands of products, and those that the program says.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_assign::{Machine, Strategy, assign};
-use tilewright_layout::FamilySet;
-use tilewright_layout::families::Neutral;
-use tilewright_nvidia::NvidiaTarget;
-use tilewright_plan::movement::Means;
-use tilewright_plugin::Target;
-use tilewright_target::TargetDescription;
+use crate::targets::target;
+use tilewright_assign::Strategy;
 use tilewright_tile as tile;
 use tilewright_tile::marks::{INSTRUCTION, WARPS_ALONG};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::{Attribute, Attributes, Module, Type};
-
-/// Names of targets, and their descriptions.
-const TARGETS: [(&str, &str); 3] = [
-    ("h100", include_str!("../../../../targets/h100.toml")),
-    ("a100", include_str!("../../../../targets/a100.toml")),
-    ("rtx4090", include_str!("../../../../targets/rtx4090.toml")),
-];
-
-fn target(name: &str, text: &str) -> NvidiaTarget {
-    NvidiaTarget::new(TargetDescription::from_toml(name, text).unwrap()).unwrap()
-}
+use tilewright_vendor_testkit::prelude::*;
 
 /// The places of a 64 x 64 tile, row after row.
 const PLACES: &str = "%i = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
@@ -62,10 +47,9 @@ fn factors_are_brought_to_the_layouts_of_the_plan() {
   }}
 }}"
     );
-    let (name, description) = TARGETS[1];
-    let target = target(name, description);
+    let target = target("a100");
     let families = FamilySet::new(vec![&Neutral, target.families()]);
-    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let means = means(&target);
     let machine = Machine { means, families: &families, lanes: 32, warps: 4 };
     let module = tile::text::parse(&text, &Dialects::neutral()).unwrap();
     let report = assign(&module, &machine, Strategy::LeastCost).unwrap().report;
@@ -103,10 +87,10 @@ fn sums_are_the_next_factor_where_they_are() {
 }}"
     );
     let module = tile::text::parse(&text, &Dialects::neutral()).unwrap();
-    for (name, description) in &TARGETS[1..] {
-        let target = target(name, description);
+    for name in ["a100", "rtx4090"] {
+        let target = target(name);
         let families = FamilySet::new(vec![&Neutral, target.families()]);
-        let means = Means::of(target.description()).with_instructions(target.instructions());
+        let means = means(&target);
         for warps in [1, 2, 4] {
             let machine = Machine { means, families: &families, lanes: 32, warps };
             let report = assign(&module, &machine, Strategy::LeastCost).unwrap().report;
@@ -152,10 +136,9 @@ fn product_of(module: &Module) -> Attributes {
 /// way, it stays.
 #[test]
 fn products_take_the_way_of_which_the_program_costs_least() {
-    let (name, description) = TARGETS[1];
-    let target = target(name, description);
+    let target = target("a100");
     let families = FamilySet::new(vec![&Neutral, target.families()]);
-    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let means = means(&target);
     let machine = Machine { means, families: &families, lanes: 32, warps: 4 };
     let weighed = assign(&small_product(""), &machine, Strategy::LeastCost).unwrap();
     let said = product_of(&weighed.module);

@@ -1,19 +1,9 @@
 //! Copies of programs that go on while the program does, by `cp.async`.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::copied_program;
-
-use copied_program::{Copied, text};
-use tilewright_emulator::FaultKind;
-use tilewright_kernel::Module;
-use tilewright_nvidia::NvidiaTarget;
-use tilewright_plugin::{CompileOptions, Emit, Target};
-use tilewright_target::TargetDescription;
-
-fn a100() -> NvidiaTarget {
-    let text = include_str!("../../../../targets/a100.toml");
-    NvidiaTarget::new(TargetDescription::from_toml("a100.toml", text).unwrap()).unwrap()
-}
+use crate::targets::target;
+use tilewright_vendor_testkit::copied_program::{Copied, text};
+use tilewright_vendor_testkit::prelude::*;
 
 /// Each lane has four neighbours, and reads what others have brought.
 const PROGRAM: Copied = Copied {
@@ -28,7 +18,7 @@ const PROGRAM: Copied = Copied {
 };
 
 fn copies(program: &Copied) -> Vec<String> {
-    let text = text(&program.kernel(&a100()));
+    let text = text(&program.kernel(&target("a100")));
     let mut names: Vec<String> = text
         .lines()
         .filter_map(|line| line.split_once("instruction \"cp.async."))
@@ -42,11 +32,11 @@ fn copies(program: &Copied) -> Vec<String> {
 fn tiles_are_copied_sixteen_bytes_a_lane_while_others_are_read() {
     assert_eq!(copies(&PROGRAM), ["cg.shared.global.16"]);
     for rows in [0, 17, 32] {
-        PROGRAM.is_right(&a100(), rows).unwrap();
+        PROGRAM.is_right(&target("a100"), rows).unwrap();
     }
-    let module = Module { kernels: vec![PROGRAM.kernel(&a100())] };
+    let module = Module { kernels: vec![PROGRAM.kernel(&target("a100"))] };
     let options = CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() };
-    let artifact = a100().compile(&module, &options).unwrap();
+    let artifact = target("a100").compile(&module, &options).unwrap();
     let ptx = artifact.text(Emit::Assembly).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     for line in ["cp.async.cg.shared.global", "cp.async.commit_group;", "cp.async.wait_group 1;"] {
         assert!(ptx.contains(line), "no {line} in\n{ptx}");
@@ -55,7 +45,7 @@ fn tiles_are_copied_sixteen_bytes_a_lane_while_others_are_read() {
 
 #[test]
 fn what_is_read_before_its_wait_is_a_fault() {
-    let fault = Copied { outstanding: 2, ..PROGRAM }.is_right(&a100(), 32).unwrap_err();
+    let fault = Copied { outstanding: 2, ..PROGRAM }.is_right(&target("a100"), 32).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::InFlight { .. }), "{fault}");
 }
 
@@ -63,18 +53,18 @@ fn what_is_read_before_its_wait_is_a_fault() {
 fn copies_are_as_wide_as_addresses_allow() {
     let narrow = Copied { divisibility: 4, ..PROGRAM };
     assert_eq!(copies(&narrow), ["ca.shared.global.4"]);
-    narrow.is_right(&a100(), 17).unwrap();
+    narrow.is_right(&target("a100"), 17).unwrap();
     let half =
         Copied { shared: "#ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 16, order = [1, 0]}>", ..PROGRAM };
     assert_eq!(copies(&half), ["ca.shared.global.8"]);
-    half.is_right(&a100(), 17).unwrap();
+    half.is_right(&target("a100"), 17).unwrap();
 }
 
 #[test]
 fn all_of_a_tile_is_copied_where_nothing_is_left_out() {
     let whole = Copied { other: None, ..PROGRAM };
     assert_eq!(copies(&whole), ["cg.shared.global.16"]);
-    whole.is_right(&a100(), 32).unwrap();
+    whole.is_right(&target("a100"), 32).unwrap();
 }
 
 /// Rows write nothing but zeros instead of what is not there.
@@ -82,11 +72,11 @@ fn all_of_a_tile_is_copied_where_nothing_is_left_out() {
 fn tiles_that_are_filled_with_numbers_are_loaded_and_stored() {
     let filled = Copied { other: Some(7), ..PROGRAM };
     assert_eq!(copies(&filled), Vec::<String>::new());
-    let text = text(&filled.kernel(&a100()));
+    let text = text(&filled.kernel(&target("a100")));
     assert!(!text.contains("commit copies") && !text.contains("wait copies"), "{text}");
-    filled.is_right(&a100(), 17).unwrap();
+    filled.is_right(&target("a100"), 17).unwrap();
     // Done at once, they are there before any wait.
-    Copied { outstanding: 2, ..filled }.is_right(&a100(), 17).unwrap();
+    Copied { outstanding: 2, ..filled }.is_right(&target("a100"), 17).unwrap();
 }
 
 #[test]
@@ -94,19 +84,19 @@ fn elements_apart_in_shared_memory_are_copied_one_by_one() {
     let across =
         Copied { shared: "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>", ..PROGRAM };
     assert_eq!(copies(&across), ["ca.shared.global.4"]);
-    across.is_right(&a100(), 17).unwrap();
+    across.is_right(&target("a100"), 17).unwrap();
 }
 
 /// What a program leaves under way is waited for before its block ends.
 #[test]
 fn a_program_may_end_without_a_wait() {
-    Copied { waits_at_end: false, ..PROGRAM }.is_right(&a100(), 32).unwrap();
+    Copied { waits_at_end: false, ..PROGRAM }.is_right(&target("a100"), 32).unwrap();
 }
 
 /// The block meets before the copy, which comes after the loads of the turn before, and before the load, which comes after the
 /// wait.
 #[test]
 fn a_turn_has_two_barriers() {
-    let text = text(&PROGRAM.kernel(&a100()));
+    let text = text(&PROGRAM.kernel(&target("a100")));
     assert_eq!(text.matches("barrier block all").count(), 2, "{text}");
 }

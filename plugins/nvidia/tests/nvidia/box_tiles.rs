@@ -2,30 +2,16 @@
 //! and back, what is found where something is left out, and the pipeline as PTX.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_emulator::FaultKind;
-use tilewright_kernel::{Kernel, Launch, Module};
-use tilewright_layout::families::Neutral;
-use tilewright_layout::{Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, Padding};
-use tilewright_lower::{Omitted, Stages, staged_box_kernel};
-use tilewright_nvidia::{NvidiaTarget, object};
-use tilewright_plan::movement::{
-    BoxCopy, CopyQuestion, GlobalTensor, Means, MovementError, SharedCopy, Stride, copy_from_shared, copy_to_shared,
-};
-use tilewright_plugin::{CompileOptions, Emit, Target};
-use tilewright_target::TargetDescription;
-use tilewright_verify::{CheckFailure, box_tiles_case, check_emulated};
+use crate::targets::target;
+use tilewright_layout::Padding;
+use tilewright_lower::{Omitted, staged_box_kernel};
+use tilewright_nvidia::object;
+use tilewright_plan::movement::{BoxCopy, SharedCopy, Stride, copy_from_shared};
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_verify::{CheckFailure, box_tiles_case};
 
 const LAUNCH: Launch = Launch::new(32, 4);
 const STAGES: Stages = Stages { buffers: 3, tensors: 5, omitted: None };
-
-fn h100() -> NvidiaTarget {
-    let text = include_str!("../../../../targets/h100.toml");
-    NvidiaTarget::new(TargetDescription::from_toml("h100.toml", text).unwrap()).unwrap()
-}
-
-fn means(target: &NvidiaTarget) -> Means<'_> {
-    Means::of(target.description()).with_instructions(target.instructions())
-}
 
 /// Triton's layout of a tile that bulk copies write.
 fn swizzled(width: i64, bits: i64, transposed: bool, shape: &[u64]) -> MemoryLayout {
@@ -33,7 +19,7 @@ fn swizzled(width: i64, bits: i64, transposed: bool, shape: &[u64]) -> MemoryLay
         .with("swizzle_byte_width", width)
         .with("transposed", transposed)
         .with("element_bitwidth", bits);
-    match h100().families().resolve(&spec, shape, &Neutral).unwrap() {
+    match target("h100").families().resolve(&spec, shape, &Neutral).unwrap() {
         Layout::Memory(memory) => memory,
         other => panic!("{other:?}"),
     }
@@ -44,12 +30,12 @@ fn question<'a>(global: &'a GlobalTensor, memory: &'a MemoryLayout, bits: u32) -
 }
 
 fn planned(memory: &MemoryLayout, bits: u32, shape: &[u64]) -> SharedCopy {
-    let target = h100();
+    let target = target("h100");
     copy_to_shared(&question(&GlobalTensor::row_major(shape, 256), memory, bits), means(&target)).unwrap()
 }
 
 fn back(memory: &MemoryLayout, bits: u32, shape: &[u64]) -> Result<BoxCopy, MovementError> {
-    let target = h100();
+    let target = target("h100");
     copy_from_shared(&question(&GlobalTensor::row_major(shape, 256), memory, bits), means(&target))
 }
 
@@ -79,7 +65,7 @@ fn tiles() -> Vec<Tile> {
 
 #[test]
 fn swizzled_tiles_are_copied_by_boxes_there_and_back() {
-    let target = h100();
+    let target = target("h100");
     for (memory, bits, shape, sizes, count) in tiles() {
         let copy = planned(&memory, bits, &shape);
         let boxes = copy.boxes().unwrap_or_else(|| panic!("{bits} {shape:?}: {:?}", copy.closed));
@@ -103,7 +89,7 @@ fn swizzled_tiles_are_copied_by_boxes_there_and_back() {
 /// The published layouts of the family, of three axes too, whatever their order in memory.
 #[test]
 fn other_axes_may_lie_in_any_order() {
-    let target = h100();
+    let target = target("h100");
     let offsets = |parts: &[(u64, usize)]| {
         let all =
             parts.iter().map(|&(size, axis)| LinearLayout::identity(size, Dim::OFFSET, Dim::tensor(axis)).unwrap());
@@ -149,7 +135,7 @@ fn what_boxes_do_not_fill_is_told_why() {
     );
     let narrow = reason(&swizzled(0, 16, false, &[64, 4]), &[64, 4]);
     assert!(narrow.contains("a stride is a multiple of 8 bytes, not of 16"), "{narrow}");
-    let target = h100();
+    let target = target("h100");
     let rows = GlobalTensor::row_major(&[64, 64], 256);
     let unmapped = CopyQuestion { mapped: false, ..question(&rows, &plain, 16) };
     let copy = copy_to_shared(&unmapped, means(&target)).unwrap();
@@ -167,7 +153,7 @@ fn what_boxes_do_not_fill_is_told_why() {
 
 #[test]
 fn what_is_left_out_is_found() {
-    let target = h100();
+    let target = target("h100");
     let (memory, shape) = (swizzled(128, 16, false, &[32, 64]), [32, 64]);
     let (to, from) = (planned(&memory, 16, &shape).boxes().unwrap().clone(), back(&memory, 16, &shape).unwrap());
     let fault = |copy: &BoxCopy, omitted| {
@@ -192,7 +178,7 @@ fn what_is_left_out_is_found() {
 
 fn ptx(kernel: Kernel) -> String {
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
-    let artifact = h100().compile(&Module { kernels: vec![kernel] }, &options).unwrap();
+    let artifact = target("h100").compile(&Module { kernels: vec![kernel] }, &options).unwrap();
     assert!(artifact.taken_by.is_some() || object::assembler().is_err(), "there is an assembler that was not asked");
     artifact.text(Emit::Assembly).unwrap().to_owned()
 }

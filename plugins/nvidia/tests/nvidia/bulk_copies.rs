@@ -2,23 +2,15 @@
 //! and is PTX that the vendor's assembler takes.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_kernel::{Module, Outside, TensorMap};
+use crate::targets::target;
+use tilewright_kernel::{Outside, TensorMap};
 use tilewright_nvidia::{NvidiaTarget, object};
-use tilewright_plan::movement::Means;
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Target};
-use tilewright_target::{BoxOperand, Instruction, Operand, TargetDescription};
+use tilewright_target::BoxOperand;
+use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::kernels::{Bulk, bulk_kernel};
-use tilewright_verify::{box_copy_case, box_origins, check_emulated, span_copy_case};
+use tilewright_verify::{box_copy_case, box_origins, span_copy_case};
 
-const PRODUCTS: [&str; 3] = [
-    include_str!("../../../../targets/h100.toml"),
-    include_str!("../../../../targets/b200.toml"),
-    include_str!("../../../../targets/rtx5090.toml"),
-];
-
-fn target(text: &str) -> NvidiaTarget {
-    NvidiaTarget::new(TargetDescription::from_toml("product.toml", text).unwrap()).unwrap()
-}
+const PRODUCTS: [&str; 3] = ["h100", "b200", "rtx5090"];
 
 fn box_operand(row: &Instruction) -> Option<&BoxOperand> {
     row.operands.iter().find_map(|operand| match operand {

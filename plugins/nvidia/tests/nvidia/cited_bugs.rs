@@ -3,23 +3,12 @@
 //! and with copies where the tensor is smaller than the block.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::layouts;
-
-use layouts::{blocked, distributed};
-use tilewright_emulator::{Argument, GlobalMemory, Limits, run};
-use tilewright_kernel::Binary;
-use tilewright_layout::{Dim, LinearLayout};
+use crate::targets::target;
+use tilewright_emulator::run;
 use tilewright_lower::{kernel_around, row_major};
-use tilewright_nvidia::NvidiaTarget;
-use tilewright_plan::movement::{Combine, Means, ScanDirection, convert, reduce, scan};
-use tilewright_plugin::Target;
-use tilewright_target::TargetDescription;
-use tilewright_verify::{check_emulated, conversion_case, reduction_case, scan_case};
-
-fn a100() -> NvidiaTarget {
-    let text = include_str!("../../../../targets/a100.toml");
-    NvidiaTarget::new(TargetDescription::from_toml("a100.toml", text).unwrap()).unwrap()
-}
+use tilewright_plan::movement::Combine;
+use tilewright_vendor_testkit::layouts::{blocked, distributed};
+use tilewright_vendor_testkit::prelude::*;
 
 /// What registers of a layout hold after a kernel, each with the row-major index of its element.
 fn registers(layout: &LinearLayout, written: &[u8]) -> Vec<(u64, u32)> {
@@ -37,7 +26,7 @@ fn registers(layout: &LinearLayout, written: &[u8]) -> Vec<(u64, u32)> {
 /// tensor, in one kernel. Both go through shared memory where warps hold their axis.
 #[test]
 fn a_sum_after_a_cumulative_sum() {
-    let target = a100();
+    let target = target("a100");
     let mut through_memory = [false; 2];
     let arrangements: [[[u64; 3]; 3]; 5] = [
         [[1, 1, 4], [2, 4, 4], [4, 1, 1]],
@@ -79,7 +68,7 @@ fn a_sum_after_a_cumulative_sum() {
 /// recurrences, which does not commute; of tensors from less than a warp to several times the block.
 #[test]
 fn a_scan_of_pairs_from_the_end() {
-    let target = a100();
+    let target = target("a100");
     for size in [1, 4] {
         let layout = blocked(&[size], &[32], &[4], &[0]);
         for bits in 3..11 {
@@ -100,8 +89,8 @@ fn a_scan_of_pairs_from_the_end() {
 /// the rows, where they lie along the columns, and where a tile is smaller than the warps' own.
 #[test]
 fn the_movements_of_attention() {
-    let target = a100();
-    let means = || Means::of(target.description()).with_instructions(target.instructions());
+    let target = target("a100");
+    let means = || means(&target);
     for (warps, shape) in
         [([4, 1], [128, 64]), ([2, 2], [64, 64]), ([1, 4], [16, 64]), ([8, 1], [64, 32]), ([2, 4], [16, 16])]
     {

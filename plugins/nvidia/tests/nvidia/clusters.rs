@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use tilewright_layout::{Attribute, Dim, Families, FamilySpec, Layout, LinearLayout};
 use tilewright_nvidia::families::VendorFamilies;
+use tilewright_vendor_testkit::prelude::*;
 
 /// A cluster: the unit that each bit of the block index moves by, and blocks along each axis.
 #[derive(Debug, Clone)]

@@ -2,12 +2,10 @@
 //! whether objects are cubins.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::kernels;
-
-use kernels::{GLOBAL, count, lines_of, module, own_address, target};
-use tilewright_kernel::{Builder, Element, Kernel, Launch, Op, Scope, Type, Value};
 use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget, object};
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Target};
+use tilewright_vendor_testkit::kernels;
+use tilewright_vendor_testkit::kernels::{GLOBAL, count, lines_of, module, own_address, target};
+use tilewright_vendor_testkit::prelude::*;
 
 const LAUNCH: Launch = Launch::new(32, 4);
 

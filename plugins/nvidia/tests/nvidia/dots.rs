@@ -1,22 +1,15 @@
 //! Dots of whole tiles: layouts of the `mma` families, `mma.sync` and `ldmatrix` in the code.
 #![allow(clippy::unwrap_used)]
 
-use crate::products;
-use tilewright_vendor_testkit::dots;
-
-use dots::{assembly, is_of_families, means, planned, proven, question, warps};
-use products::target;
-use tilewright_layout::FamilySpec;
-use tilewright_plan::contract::{Contraction, Question};
+use crate::targets::target;
+use tilewright_vendor_testkit::code::count;
+use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, proven, question, warps};
+use tilewright_vendor_testkit::prelude::*;
 
 fn mma(plan: &Contraction) -> FamilySpec {
     let shape = if plan.row().unwrap().contains("m8n8") { [8i64, 8] } else { [16, 8] };
     let version = FamilySpec::new("nvidia_mma").with("version", [2i64, 0]);
     version.with("warps_per_cta", warps(plan)).with("instr_shape", shape)
-}
-
-fn count(ptx: &str, word: &str) -> u64 {
-    ptx.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64
 }
 
 #[test]

@@ -1,11 +1,19 @@
 //! Programs that say where tiles lie: what is found for them on products of three generations, and that it does what it must.
 
-use crate::products;
+use crate::targets::target;
+use tilewright_assign::synthesis::AccessLine;
+use tilewright_assign::synthesis::Options;
 use tilewright_vendor_testkit::explicit;
-
-use explicit::{MIXED, PACKED, PROGRAMS, case, derived, executed, is_inside, kept, solved, table};
-use products::target;
-use tilewright_assign::synthesis::{AccessLine, Options};
+use tilewright_vendor_testkit::explicit::MIXED;
+use tilewright_vendor_testkit::explicit::PACKED;
+use tilewright_vendor_testkit::explicit::PROGRAMS;
+use tilewright_vendor_testkit::explicit::case;
+use tilewright_vendor_testkit::explicit::derived;
+use tilewright_vendor_testkit::explicit::executed;
+use tilewright_vendor_testkit::explicit::is_inside;
+use tilewright_vendor_testkit::explicit::kept;
+use tilewright_vendor_testkit::explicit::solved;
+use tilewright_vendor_testkit::explicit::table;
 
 #[test]
 fn no_loop_has_conflicts_of_banks() {
@@ -108,18 +116,18 @@ fn constraints_are_named() {
         let line = found.registers.iter().find(|line| line.value == value);
         line.map_or_else(|| panic!("{value}: {found}"), |line| line.constraint.clone())
     };
-    let gemm = solved(&target, "explicit_gemm", Options::default()).derivation;
+    let gemm = &solved(&target, "explicit_gemm", Options::default()).derivation;
     // m16n8k16 in order: the tile is the first corner of both factors and of the sums.
-    let product = constraint(&gemm, "%next");
+    let product = constraint(gemm, "%next");
     assert!(product.starts_with("anchor: tiled by mma.sync.aligned.m16n8k16.row.col"), "{product}");
     let [m, n] = ["its M goes to [1, 2, 4, 8]", "its N to [1, 2, 4]"];
     assert!(product.contains(m) && product.contains(n), "{product}");
-    let load = constraint(&gemm, "%ra");
+    let load = constraint(gemm, "%ra");
     assert!(load.starts_with("copy: f = g q^-1 p, p and q being those of ldmatrix"), "{load}");
-    let attention = solved(&target, "explicit_attention", Options::default()).derivation;
-    assert_eq!(constraint(&attention, "%greatest"), "reduce: that of %scaled without axis 1");
-    assert_eq!(constraint(&attention, "%below"), "elementwise: that of %scaled");
-    assert!(constraint(&attention, "%end").starts_with("carried"), "{attention}");
+    let attention = &solved(&target, "explicit_attention", Options::default()).derivation;
+    assert_eq!(constraint(attention, "%greatest"), "reduce: that of %scaled without axis 1");
+    assert_eq!(constraint(attention, "%below"), "elementwise: that of %scaled");
+    assert!(constraint(attention, "%end").starts_with("carried"), "{attention}");
     assert!(attention.conversions.is_empty(), "{attention}");
 }
 

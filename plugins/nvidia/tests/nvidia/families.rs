@@ -1,15 +1,11 @@
 //! The families of this plugin against known answers, and against any parameters at all.
 
-use tilewright_testkit::known_answers;
-
-use std::collections::BTreeSet;
-
-use known_answers::{Answers, all_agree, chain, check_layout};
 use serde_json::Value;
-use tilewright_layout::families::Neutral;
-use tilewright_layout::{Dim, Families, FamilySet, Layout, SampleUse};
 use tilewright_nvidia::families::VendorFamilies;
 use tilewright_nvidia::instructions::rows;
+use tilewright_testkit::known_answers::{all_agree, chain, check_layout};
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::rows::samples_are_layouts;
 
 const SAMPLE: &str = include_str!("../data/layouts.jsonl");
 
@@ -39,19 +35,8 @@ fn samples_are_layouts_and_feed_instructions_that_there_are() {
         let instructions = rows(architecture);
         for warps in [1, 2, 4, 8] {
             for element_bits in [8, 16, 32, 64] {
-                let samples = own.samples(SampleUse { lanes: 32, warps, element_bits });
-                let names: BTreeSet<_> = samples.iter().map(|sample| &sample.name).collect();
-                assert_eq!(names.len(), samples.len(), "names are unique");
-                for sample in &samples {
-                    let layout = own.resolve(&sample.spec, &[128, 128], &own).expect("a sample is a layout");
-                    if matches!(layout, Layout::Distributed(_)) {
-                        assert_eq!(1 << layout.linear().in_bits(Dim::WARP), warps, "{architecture}: {}", sample.name);
-                    }
-                    let Some(operand) = &sample.operand else { continue };
-                    let found = instructions.iter().filter(|row| row.name == operand.instruction).count();
-                    assert_eq!(found, 1, "{architecture} has no `{}`", operand.instruction);
-                    feeding += 1;
-                }
+                let asked = SampleUse { lanes: 32, warps, element_bits };
+                feeding += samples_are_layouts(&own, &instructions, asked, &[128, 128]).len();
             }
         }
     }

@@ -2,17 +2,11 @@
 //! that are waited for in the next turn. What comes out is executed by the emulator and, from its PTX, by the virtual device, and
 //! must be what plain arithmetic says.
 
-use crate::products;
-use tilewright_vendor_testkit::explicit;
-
-use explicit::{case, derived, executed, tiled};
-use products::target;
-use tilewright::{ProgramCompiler, ProgramOptions};
+use crate::targets::target;
 use tilewright_assign::synthesis::{Options, PredictionLine};
-use tilewright_kernel::Module;
 use tilewright_nvidia::{NvidiaTarget, object};
-use tilewright_plugin::{CompileOptions, Emit, Target};
-use tilewright_verify::check;
+use tilewright_vendor_testkit::explicit::{case, derived, executed, tiled};
+use tilewright_vendor_testkit::prelude::*;
 use tilewright_virtual_ptx::VirtualDevice;
 
 /// Programs whose loops are filled by nothing but boxes.
@@ -102,7 +96,7 @@ fn producers_are_chosen_where_they_gain() {
     let of_large_tiles =
         of_large_tiles.replace("%turns = arith.constant 5 : i32", "%turns = arith.divsi %k, %c32 : i32");
     for (case, text, gains) in [(&small, text, false), (&large, of_large_tiles, true)] {
-        let found = executed(&target, case, &text, Options::default()).derivation;
+        let found = &executed(&target, case, &text, Options::default()).derivation;
         assert_eq!(found.loops[0].producers, u32::from(gains), "{found}");
         let of = |said: bool| {
             let found = derived(&target, &said_of(&text, said), case.warps, Options::default());

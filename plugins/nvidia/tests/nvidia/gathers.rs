@@ -2,23 +2,13 @@
 //! they are short, and through shared memory from where the rounds of exchange cost more.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_testkit::{golden, shared_data};
-use tilewright_vendor_testkit::layouts;
-
-use layouts::{blocked, distributed};
-use tilewright_layout::{Dim, LinearLayout};
+use crate::targets::target;
 use tilewright_nvidia::NvidiaTarget;
 use tilewright_plan::movement::{Gather, Path, gather, gathers};
-use tilewright_plugin::Target;
-use tilewright_target::TargetDescription;
-use tilewright_verify::{check_emulated, gather_case};
+use tilewright_vendor_testkit::layouts::{blocked, distributed};
+use tilewright_vendor_testkit::prelude::*;
 
 const ROWS: u64 = 64;
-
-fn h100() -> NvidiaTarget {
-    let text = include_str!("../../../../targets/h100.toml");
-    NvidiaTarget::new(TargetDescription::from_toml("h100.toml", text).unwrap()).unwrap()
-}
 
 /// 64 lines of so many elements over four warps, each line in one warp: as many lanes along it as it has
 /// elements, the rest in registers.
@@ -53,7 +43,7 @@ fn exchanges_by_hand(length: u64) -> (u64, u64) {
 
 #[test]
 fn the_way_flips_where_the_costs_say() {
-    let target = h100();
+    let target = target("h100");
     let mut table = vec![
         "| elements of a line | type | by exchange | through shared memory | chosen |".to_owned(),
         "|--:|---|--:|--:|---|".to_owned(),
@@ -85,7 +75,7 @@ fn the_way_flips_where_the_costs_say() {
 /// Where warps hold parts of a line, exchanges cannot reach them.
 #[test]
 fn lines_across_warps_go_through_shared_memory() {
-    let target = h100();
+    let target = target("h100");
     let layout = distributed(&target, &blocked(&[1, 1], &[1, 32], &[1, 4], &[1, 0]), &[4, 128]);
     let (ways, closed) = gathers(&layout, &layout, Dim::tensor(1), 32, target.description()).unwrap();
     assert_eq!(ways.iter().map(|way| way.path).collect::<Vec<_>>(), [Path::Shared]);

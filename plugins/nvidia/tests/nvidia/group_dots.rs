@@ -1,14 +1,12 @@
 //! Dots by products of four warps: where they are chosen, their code, and what the vendor's assembler says of it.
 #![allow(clippy::unwrap_used)]
 
-use crate::products;
-use tilewright_vendor_testkit::dots;
+use crate::targets::target;
+use tilewright_vendor_testkit::dots::{
+    GROUP_TYPES as TYPES, accumulating_assembly as ptx, planned, proven, question_of as question,
+};
+use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::dot_list as list;
-
-use dots::{GROUP_TYPES as TYPES, accumulating_assembly as ptx, means, planned, proven, question_of as question};
-use products::target;
-use tilewright_plan::contract;
-use tilewright_plan::contract::{Contraction, Question, Scale};
 
 /// Every shape of these sizes, which lie on both sides of each condition.
 fn shapes() -> impl Iterator<Item = [u64; 3]> {

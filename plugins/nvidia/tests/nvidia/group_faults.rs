@@ -1,12 +1,9 @@
 //! What the emulator finds wrong about products of four warps.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_emulator::{Emulator, FaultKind, GlobalMemory, Limits, Meanings};
-use tilewright_kernel::{
-    Binary, Builder, Compare, Element, Kernel, Launch, Op, Queue, Scope, SpecialRegister, Type, Value,
-};
+use tilewright_kernel::Queue;
 use tilewright_nvidia::instructions::rows;
-use tilewright_target::TargetDescription;
+use tilewright_vendor_testkit::prelude::*;
 
 const ROW: &str = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.ss.kk";
 
@@ -67,7 +64,7 @@ impl Under {
 
     fn fault(self) -> Option<FaultKind> {
         let kernel: Kernel = self.builder.finish();
-        let target = TargetDescription::from_toml("h100", include_str!("../../../../targets/h100.toml")).unwrap();
+        let target = described("h100");
         let meanings = Meanings::of_rows(&rows("sm_90a"));
         let emulator = Emulator::new(&kernel, &target).unwrap().with_meanings(&meanings);
         let run = emulator.run([1, 1, 1], &[], &mut GlobalMemory::new(), &Limits::default());

@@ -1,40 +1,18 @@
 //! The rows of products by four warps: registers beside published tables and the plugin's families, tiles in
 //! shared memory beside the memory layouts that the vendor gives them.
 
-use crate::atom_types;
-use tilewright_testkit::known_answers;
-use tilewright_testkit::thread_value;
-
-use std::collections::BTreeSet;
-
-use atom_types::element;
-use known_answers::Answers;
+use crate::atom_types::element;
 use serde_json::Value;
-use thread_value::ThreadValue;
-use tilewright_layout::{Dim, Families, FamilySpec, LinearLayout};
 use tilewright_nvidia::families::VendorFamilies;
 use tilewright_nvidia::instructions::rows;
 use tilewright_plan::movement::{Reading, arranged};
-use tilewright_target::{Instruction, MemoryOperand, Operand, Semantics};
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::rows::{find_register, memory, of_family, register, same_places};
 
 const PRODUCTS: &str = include_str!("../data/group_instructions.json");
 
 fn group_rows() -> Vec<Instruction> {
     rows("sm_90a").into_iter().filter(|row| row.name.starts_with("wgmma")).collect()
-}
-
-fn register<'a>(row: &'a Instruction, wanted: &str) -> Option<(&'a str, u32, &'a LinearLayout)> {
-    row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, bits, layout } if role == wanted => Some((element.as_str(), *bits, layout)),
-        _ => None,
-    })
-}
-
-fn memory<'a>(row: &'a Instruction, wanted: &str) -> Option<&'a MemoryOperand> {
-    row.operands.iter().find_map(|operand| match operand {
-        Operand::Memory(memory) if memory.role == wanted => Some(memory),
-        _ => None,
-    })
 }
 
 /// The published atoms of dense products.
@@ -79,14 +57,14 @@ pub fn check_operands_are_as_published(answers: Answers) {
         assert_eq!(forms.len(), expected, "{leading}");
         for row in forms {
             for role in ["c", "d"] {
-                same_places(row, role, atom["CLayout"].as_str().expect("a layout"), m);
+                same_places(row, role, &atom["CLayout"], m, false);
             }
             if form == "rs" {
-                same_places(row, "a", atom["ALayout"].as_str().expect("a layout"), m);
+                same_places(row, "a", &atom["ALayout"], m, false);
             } else {
-                assert_eq!(memory(row, "a").expect("in memory").shape, [m, k], "{}", row.name);
+                assert_eq!(memory(row, "a").shape, [m, k], "{}", row.name);
             }
-            assert_eq!(memory(row, "b").expect("in memory").shape, [k, n], "{}", row.name);
+            assert_eq!(memory(row, "b").shape, [k, n], "{}", row.name);
             assert_eq!(row.extent(), Some([m, n, k]), "{}", row.name);
             let saturates = row.semantics == Semantics::ContractSaturating;
             assert_eq!(saturates, !saturating.is_empty(), "{}", row.name);
@@ -113,13 +91,13 @@ fn warps_hold_what_one_warp_alone_does() {
     for row in group_rows() {
         let [_, n, k] = row.extent().expect("a product");
         for (role, shape, count) in [("a", [16, k], &mut of_a), ("d", [16, 8], &mut of_d)] {
-            let Some((element, _, own)) = register(&row, role) else { continue };
+            let Some((element, _, own)) = find_register(&row, role) else { continue };
             let fits = |one: &&Instruction| {
-                let (found, _, layout) = register(one, role).expect("in registers");
+                let (found, _, layout) = register(one, role);
                 found == element && [0, 1].map(|axis| 1u64 << layout.out_bits(Dim::tensor(axis))) == shape
             };
             let Some(one) = of_one_warp.iter().find(fits) else { continue };
-            let (_, _, one) = register(one, role).expect("in registers");
+            let (_, _, one) = register(one, role);
             let registers = 1u64 << one.in_bits(Dim::REGISTER);
             for (at, lane, warp) in (0..registers * 32 * 4).map(|at| (at / 128, at % 32, at / 32 % 4)) {
                 let place = own.apply(&[(Dim::REGISTER, at), (Dim::LANE, lane), (Dim::WARP, warp)]).expect("a place");
@@ -139,45 +117,23 @@ fn warps_hold_what_one_warp_alone_does() {
     assert!(of_a > 500 && of_d > 1000, "{of_a} of a, {of_d} of d");
 }
 
-fn same_places(row: &Instruction, role: &str, published: &str, rows: u64) {
-    let published = ThreadValue::parse(published);
-    let (_, _, layout) = register(row, role).expect("in registers");
-    let operand = row.operands.iter().find(|operand| operand.role() == Some(role)).expect("an operand");
-    assert_eq!(published.size(1), row.registers(operand), "registers of {role} of {}", row.name);
-    for thread in 0..published.size(0) {
-        for value in 0..published.size(1) {
-            let at = [(Dim::REGISTER, value), (Dim::LANE, thread % 32), (Dim::WARP, thread / 32)];
-            let place = layout.apply(&at).expect("in the tile");
-            let index = published.index(thread, value);
-            assert_eq!((place[0].1, place[1].1), (index % rows, index / rows), "{role} of {}", row.name);
-        }
-    }
-}
-
 #[test]
 fn registers_are_those_of_the_families() {
+    const DIMS: [Dim; 3] = [Dim::REGISTER, Dim::LANE, Dim::WARP];
+    let families = VendorFamilies::of("sm_90a");
     for row in group_rows() {
-        let (_, _, d) = register(&row, "d").expect("a result");
-        let k = memory(&row, "b").expect("in memory").shape[0];
+        let (_, _, d) = register(&row, "d");
+        let k = memory(&row, "b").shape[0];
         let n = 1u64 << d.out_bits(Dim::tensor(1));
         let mma = FamilySpec::new("nvidia_mma")
             .with("version", [3, 0])
             .with("warps_per_cta", [4, 1])
             .with("instr_shape", [16, n as i64, k as i64]);
-        assert_eq!(of_family(&mma, &[64, n]), *d, "d of {}", row.name);
-        let Some((_, bits, a)) = register(&row, "a") else { continue };
+        assert_eq!(of_family(&families, &mma, &[64, n], &DIMS), *d, "d of {}", row.name);
+        let Some((_, bits, a)) = find_register(&row, "a") else { continue };
         let operand = FamilySpec::new("dot_operand").with("operand_index", 0).with("k_width", i64::from(32 / bits));
-        assert_eq!(of_family(&operand.of(mma), &[64, k]), *a, "a of {}", row.name);
+        assert_eq!(of_family(&families, &operand.of(mma), &[64, k], &DIMS), *a, "a of {}", row.name);
     }
-}
-
-/// A family's layout without the block and without replicated registers.
-fn of_family(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
-    let families = VendorFamilies::of("sm_90a");
-    let layout = families.resolve(spec, shape, &families).expect("a layout");
-    let outs: Vec<_> = layout.linear().outs().dims().collect();
-    let part = layout.linear().sublayout(&[Dim::REGISTER, Dim::LANE, Dim::WARP], &outs).expect("its dims");
-    part.remove_zero_bases(Dim::REGISTER)
 }
 
 /// Operands in memory, each kind once: role, element, tile, and which axis is contiguous.

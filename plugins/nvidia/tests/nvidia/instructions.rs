@@ -1,31 +1,15 @@
 //! The instruction rows of this plugin against published tables, and against its own families.
 
-use crate::atom_types;
-use tilewright_testkit::known_answers;
-use tilewright_testkit::thread_value;
-
-use std::collections::{BTreeMap, BTreeSet};
-
-use atom_types::element;
-use known_answers::Answers;
+use crate::atom_types::element;
 use serde_json::Value;
-use thread_value::ThreadValue;
-use tilewright_layout::{Dim, Families, FamilySpec, LinearLayout};
 use tilewright_nvidia::families::VendorFamilies;
 use tilewright_nvidia::instructions::{rows, unused};
-use tilewright_target::{Instruction, Operand, Semantics, UnusedInstruction};
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::rows::{of_family, register, same_places};
 
 const PRODUCTS: &str = include_str!("../data/matrix_instructions.json");
 const SPARSE: &str = include_str!("../data/sparse_instructions.json");
 const MOVES: &str = include_str!("../data/matrix_moves.json");
-
-fn register<'a>(row: &'a Instruction, wanted: &str) -> (&'a str, u32, &'a LinearLayout) {
-    let found = row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, bits, layout } if role == wanted => Some((element.as_str(), *bits, layout)),
-        _ => None,
-    });
-    found.unwrap_or_else(|| panic!("{} has no {wanted}", row.name))
-}
 
 fn by_name(name: &str) -> Option<Instruction> {
     rows("sm_90a").into_iter().find(|row| row.name == name)
@@ -67,9 +51,9 @@ pub fn check_operands_of_products_with_scales_are_as_published(answers: Answers)
         let [m, n] = [0, 1].map(|axis| atom["shape_mnk"][axis].as_u64().expect("a size"));
         // `mxf4` stands for `mxf4nvf4` too.
         for row in all.iter().filter(|row| row.name.contains(kind)) {
-            same_places(row, "a", atom["ALayout"].as_str(), m, false);
-            same_places(row, "b", atom["BLayout"].as_str(), n, true);
-            same_places(row, "d", atom["CLayout"].as_str(), m, false);
+            same_places(row, "a", &atom["ALayout"], m, false);
+            same_places(row, "b", &atom["BLayout"], n, true);
+            same_places(row, "d", &atom["CLayout"], m, false);
             checked.insert(row.name.clone());
         }
     }
@@ -111,10 +95,10 @@ pub fn check_matrix_operands_are_as_published(answers: Answers) {
         let row = by_name(&name).unwrap_or_else(|| panic!("{} has no row {name}", atom["name"]));
         let [m, n] = [0, 1].map(|axis| atom["shape_mnk"][axis].as_u64().expect("a size"));
         // Published tiles are M x K, N x K and M x N, column-major.
-        same_places(&row, "a", atom["ALayout"].as_str(), m, false);
-        same_places(&row, "b", atom["BLayout"].as_str(), n, true);
-        same_places(&row, "c", atom["CLayout"].as_str(), m, false);
-        same_places(&row, "d", atom["CLayout"].as_str(), m, false);
+        same_places(&row, "a", &atom["ALayout"], m, false);
+        same_places(&row, "b", &atom["BLayout"], n, true);
+        same_places(&row, "c", &atom["CLayout"], m, false);
+        same_places(&row, "d", &atom["CLayout"], m, false);
         checked.insert(name);
     }
     let products: BTreeSet<_> =
@@ -184,25 +168,6 @@ pub fn check_sparse_products_are_known_and_unused(answers: Answers) {
     }
     assert!(published.is_subset(&known) && published.len() >= 6, "{:?}", &published - &known);
     assert!(published == known || answers == Answers::Sample);
-}
-
-fn same_places(row: &Instruction, role: &str, published: Option<&str>, rows: u64, exchanged: bool) {
-    let published = ThreadValue::parse(published.expect("a thread-value layout"));
-    let (_, _, layout) = register(row, role);
-    assert_eq!(published.size(1), 1 << layout.in_bits(Dim::REGISTER), "registers of {role} of {}", row.name);
-    for lane in 0..published.size(0) {
-        for value in 0..published.size(1) {
-            let place = layout.apply(&[(Dim::REGISTER, value), (Dim::LANE, lane)]).expect("in the tile");
-            let (first, second) = if exchanged { (place[1].1, place[0].1) } else { (place[0].1, place[1].1) };
-            let index = published.index(lane, value);
-            assert_eq!(
-                (first, second),
-                (index % rows, index / rows),
-                "{role} of {}, lane {lane}, value {value}",
-                row.name
-            );
-        }
-    }
 }
 
 #[test]
@@ -295,14 +260,6 @@ fn fragments_of_matrix_moves_are_their_data_in_elements() {
     }
 }
 
-/// The part of a family's layout that belongs to one warp, without replicated registers.
-fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
-    let layout = families().resolve(spec, shape, &families()).expect("a layout");
-    let outs: Vec<_> = layout.linear().outs().dims().collect();
-    let part = layout.linear().sublayout(&[Dim::REGISTER, Dim::LANE], &outs).expect("its dims");
-    part.remove_zero_bases(Dim::REGISTER)
-}
-
 #[test]
 fn families_on_one_tile_are_the_operands_of_the_instruction() {
     for row in rows("sm_90a").iter().filter(|row| row.name.starts_with("mma")) {
@@ -342,6 +299,10 @@ fn rows_follow_the_architecture() {
     for other in ["", "sm_", "sm_x", "compute_80", "gfx942", "sm_99999999999"] {
         assert!(rows(other).is_empty(), "{other}");
     }
+}
+
+fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
+    of_family(&families(), spec, shape, &[Dim::REGISTER, Dim::LANE])
 }
 
 fn families() -> VendorFamilies {

@@ -2,23 +2,15 @@
 //! mnemonic and registers, the vendor's assembler takes it, and the emulator gives what the row says.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_testkit::thread_value;
-use tilewright_vendor_testkit::kernels;
-
-use std::collections::BTreeMap;
-
-use kernels::module;
 use serde_json::Value as Json;
-use thread_value::ThreadValue;
-use tilewright_emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings};
-use tilewright_kernel::{Builder, Element, Launch, Op, Type};
-use tilewright_layout::Dim;
 use tilewright_nvidia::instructions::rows;
 use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget};
-use tilewright_plugin::{CompileError, CompileOptions, Emit, Target};
-use tilewright_target::{BankRow, Direction, Evidence, Instruction, Operand, Semantics, TargetDescription};
+use tilewright_target::BankRow;
+use tilewright_vendor_testkit::kernels;
+use tilewright_vendor_testkit::kernels::module;
+use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::check_row;
-use tilewright_verify::kernels::{Bulk, instruction_kernel};
+use tilewright_verify::kernels::Bulk;
 
 const MOVES: &str = include_str!("../data/matrix_moves.json");
 

@@ -1,13 +1,10 @@
 //! Mbarriers as PTX: made and arrived at by one lane, awaited by all, taken by the vendor's assembler.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::kernels;
-
-use kernels::{GLOBAL, WORD, module, own_address};
-use tilewright_kernel::{Binary, Builder, Compare, Kernel, Launch, Scope, SpecialRegister};
-use tilewright_nvidia::{NvidiaTarget, object};
-use tilewright_plugin::{CompileError, CompileOptions, Emit, Target};
-use tilewright_target::TargetDescription;
+use crate::targets::target;
+use tilewright_nvidia::object;
+use tilewright_vendor_testkit::kernels::{GLOBAL, WORD, module, own_address};
+use tilewright_vendor_testkit::prelude::*;
 
 /// Products of each architecture that has mbarriers that count bytes, and one that has not.
 const PRODUCTS: [(&str, &str); 3] = [
@@ -15,12 +12,6 @@ const PRODUCTS: [(&str, &str); 3] = [
     ("sm_100a", include_str!("../../../../targets/b200.toml")),
     ("sm_120a", include_str!("../../../../targets/rtx5090.toml")),
 ];
-const WITHOUT: &str = include_str!("../../../../targets/a100.toml");
-
-fn target(text: &str) -> NvidiaTarget {
-    NvidiaTarget::new(TargetDescription::from_toml("product.toml", text).unwrap()).unwrap()
-}
-
 /// The first warp hands a word of each lane to the second, four times, through one buffer: it waits until the buffer is
 /// empty, the other until it is full.
 fn handshake(arrivals: u32, bytes: u32) -> Kernel {
@@ -113,7 +104,7 @@ fn what_no_mbarrier_counts_is_refused() {
         let CompileError::Unsupported(message) = error else { panic!("{error}") };
         message
     };
-    assert!(refusal(WITHOUT, handshake(1, 0)).contains("no mbarriers"));
+    assert!(refusal("a100", handshake(1, 0)).contains("no mbarriers"));
     assert!(refusal(PRODUCTS[0].1, handshake(1 << 20, 0)).contains("1048575 arrivals"));
     assert!(refusal(PRODUCTS[0].1, handshake(1, 1 << 20)).contains("1048575 bytes"));
 }

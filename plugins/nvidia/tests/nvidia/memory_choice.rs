@@ -1,26 +1,11 @@
 //! Memory for NVIDIA's own layouts: the choice is as good as `nvmma_shared`, or is that layout.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::memory_choice;
-
-use memory_choice::{all, executed, layout, prove, registers};
-use tilewright_layout::{Dim, Layout, LinearLayout};
-use tilewright_nvidia::NvidiaTarget;
-use tilewright_plan::movement::{Accessor, Constraints, Kind, choose_memory};
-use tilewright_plugin::Target;
-use tilewright_target::{Direction, TargetDescription};
-
-fn target(file: &str, text: &str) -> NvidiaTarget {
-    NvidiaTarget::new(TargetDescription::from_toml(file, text).unwrap()).unwrap()
-}
-
-fn a100() -> NvidiaTarget {
-    target("a100.toml", include_str!("../../../../targets/a100.toml"))
-}
-
-fn h100() -> NvidiaTarget {
-    target("h100.toml", include_str!("../../../../targets/h100.toml"))
-}
+use crate::targets::target;
+use tilewright_plan::movement::{Constraints, Kind, choose_memory};
+use tilewright_vendor_testkit::layouts::{distributed, memory};
+use tilewright_vendor_testkit::memory_choice::{executed, prove};
+use tilewright_vendor_testkit::prelude::*;
 
 const ROWS: &str =
     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>";
@@ -45,11 +30,11 @@ fn matrix_rows() -> LinearLayout {
 /// same map.
 #[test]
 fn the_swizzle_of_128_bytes_is_found() {
-    let target = a100();
-    let accessors = [Accessor::store(registers(&target, ROWS, &[64, 64])), Accessor::load(matrix_rows())];
+    let target = target("a100");
+    let accessors = [Accessor::store(distributed(&target, ROWS, &[64, 64])), Accessor::load(matrix_rows())];
     let choice = choose_memory(&accessors, 16, &Constraints::default(), target.description()).unwrap();
     let text = "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>";
-    let Layout::Memory(known) = layout(&target, text, &[64, 64]) else { panic!("no memory layout") };
+    let known = memory(&target, text, &[64, 64]);
     let chosen = choice.chosen();
     assert_eq!((chosen.kind, choice.gap(), chosen.excess()), (Kind::Functor, 0, 0));
     assert_eq!(chosen.memory.linear.columns(), known.linear.columns());
@@ -59,7 +44,7 @@ fn the_swizzle_of_128_bytes_is_found() {
 /// Both operands of matrix instructions by plain loads: no more wavefronts than in `nvmma_shared`.
 #[test]
 fn operands_are_no_worse_than_in_nvmma_shared() {
-    let target = a100();
+    let target = target("a100");
     let cases = [(0, false), (1, true), (1, false)];
     for (index, transposed) in cases {
         let stored = if transposed {
@@ -71,13 +56,13 @@ fn operands_are_no_worse_than_in_nvmma_shared() {
             ROWS.to_owned()
         };
         let accessors = [
-            Accessor::store(registers(&target, &stored, &[64, 64])),
-            Accessor::load(registers(&target, &operand(index), &[64, 64])),
+            Accessor::store(distributed(&target, &stored, &[64, 64])),
+            Accessor::load(distributed(&target, &operand(index), &[64, 64])),
         ];
         let choice = choose_memory(&accessors, 16, &Constraints::default(), target.description()).unwrap();
         let text =
             format!("#ttg.nvmma_shared<{{swizzlingByteWidth = 128, transposed = {transposed}, elementBitWidth = 16}}>");
-        let Layout::Memory(known) = layout(&target, &text, &[64, 64]) else { panic!("no memory layout") };
+        let known = memory(&target, &text, &[64, 64]);
         let theirs: u64 = (accessors.iter())
             .map(|accessor| executed(&accessor.layout, accessor.direction, &known, 16, target.description().into()))
             .sum();
@@ -96,13 +81,13 @@ fn operands_are_no_worse_than_in_nvmma_shared() {
 /// conflicts too. In a functor plain accesses of operands across take more.
 #[test]
 fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
-    for target in [a100(), h100()] {
+    for target in [target("a100"), target("h100")] {
         for (index, across) in [(0, false), (1, true)] {
             let accessors = [
-                Accessor::store(registers(&target, ROWS, &[64, 64])),
-                Accessor::load(registers(&target, &operand(index), &[64, 64])),
+                Accessor::store(distributed(&target, ROWS, &[64, 64])),
+                Accessor::load(distributed(&target, &operand(index), &[64, 64])),
             ];
-            let choice = choose_memory(&accessors, 16, &Constraints::default(), all(&target)).unwrap();
+            let choice = choose_memory(&accessors, 16, &Constraints::default(), means(&target)).unwrap();
             let chosen = choice.chosen();
             // 8 KiB by four warps; an operand of 64x64 by two: wavefronts of 128 bytes.
             let found: Vec<_> = chosen.accessors.iter().map(|f| (f.wavefronts, f.excess)).collect();
@@ -110,10 +95,10 @@ fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
             let by = chosen.accessors[1].instruction.as_deref().unwrap_or_default();
             assert!(by.starts_with("ldmatrix") && by.contains(".trans") == across, "operand {index}: {by}");
             assert_eq!(chosen.accessors[0].instruction, None, "stores of 16 bytes need none");
-            choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, all(&target)));
+            choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, means(&target)));
             let functor = Constraints::only(Kind::Functor);
             let plain = choose_memory(&accessors, 16, &functor, target.description()).unwrap();
-            let rows = choose_memory(&accessors, 16, &functor, all(&target)).unwrap();
+            let rows = choose_memory(&accessors, 16, &functor, means(&target)).unwrap();
             assert_eq!((rows.gap(), rows.chosen().wavefronts()), (0, chosen.wavefronts()));
             assert!(!across || plain.chosen().wavefronts() > chosen.wavefronts());
         }
@@ -124,18 +109,18 @@ fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
 /// product that has it.
 #[test]
 fn matrix_stores_are_free_of_conflicts_where_the_tile_lies() {
-    let target = h100();
+    let target = target("h100");
     let accumulator =
         "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>";
     let accessors = [
-        Accessor::store(registers(&target, accumulator, &[64, 64])),
-        Accessor::load(registers(&target, ROWS, &[64, 64])),
+        Accessor::store(distributed(&target, accumulator, &[64, 64])),
+        Accessor::load(distributed(&target, ROWS, &[64, 64])),
     ];
-    let choice = choose_memory(&accessors, 16, &Constraints::default(), all(&target)).unwrap();
+    let choice = choose_memory(&accessors, 16, &Constraints::default(), means(&target)).unwrap();
     let chosen = choice.chosen();
     let found: Vec<_> = chosen.accessors.iter().map(|f| (f.wavefronts, f.excess)).collect();
     assert_eq!((found, choice.gap()), (vec![(16, 0), (16, 0)], 0));
     let by = chosen.accessors[0].instruction.as_deref().unwrap_or_default();
     assert!(by.starts_with("stmatrix"), "{by}");
-    choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, all(&target)));
+    choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, means(&target)));
 }

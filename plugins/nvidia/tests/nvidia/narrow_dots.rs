@@ -2,22 +2,14 @@
 //! before, and a factor whose memory is shuffled.
 #![allow(clippy::unwrap_used)]
 
-use crate::products;
-use tilewright_vendor_testkit::dots;
-
-use dots::{assembly, means, proven, question};
-use products::target;
-use tilewright_layout::Dim;
-use tilewright_lower::contraction_kernel;
+use crate::targets::target;
 use tilewright_nvidia::NvidiaTarget;
-use tilewright_plan::contract::{Contraction, Question, Scale};
+use tilewright_vendor_testkit::code::count;
+use tilewright_vendor_testkit::dots::{assembly, proven, question};
+use tilewright_vendor_testkit::prelude::*;
 
 fn scaled(target: &NvidiaTarget, shape: [u64; 3], [a, b]: [&str; 2], scales: [&str; 2]) -> Question {
     question(target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::named))
-}
-
-fn count(ptx: &str, word: &str) -> u64 {
-    ptx.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64
 }
 
 #[test]

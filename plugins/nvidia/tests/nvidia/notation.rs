@@ -1,12 +1,9 @@
 //! Notations of this plugin's families: attribute text as the Triton compiler (version 3.9.0) prints
 //! it, JSON, and the laws that join them.
 
-use tilewright_testkit::known_answers::Answers;
-use tilewright_testkit::notation;
-
-use tilewright_layout::FamilySet;
-use tilewright_layout::families::Neutral;
 use tilewright_nvidia::families::VendorFamilies;
+use tilewright_testkit::notation;
+use tilewright_vendor_testkit::prelude::*;
 
 #[test]
 fn text_is_what_triton_prints() {

@@ -1,7 +1,8 @@
 //! How sums of `mma` come about, beside what was published.
 
 use tilewright_nvidia::instructions::rows;
-use tilewright_target::{Evidence, Instruction, InstructionKind, Operand, Semantics, Summation};
+use tilewright_target::Summation;
+use tilewright_vendor_testkit::prelude::*;
 
 fn factor(row: &Instruction) -> &str {
     let found = row.operands.iter().find_map(|operand| match operand {

@@ -2,23 +2,17 @@
 //! `ptxas` takes it where it is at hand.
 #![allow(clippy::unwrap_used)]
 
+use crate::targets::target;
+use tilewright_nvidia::object;
 use tilewright_vendor_testkit::operations;
-
-use tilewright_kernel::{Builder, Element, Kernel, Launch, MathFunction, Module, Space, Type};
-use tilewright_nvidia::{NvidiaTarget, object};
-use tilewright_plugin::{CompileError, CompileOptions, Emit, Target};
+use tilewright_vendor_testkit::prelude::*;
 
 const LAUNCH: Launch = Launch::new(32, 4);
-
-fn nvidia(name: &str) -> NvidiaTarget {
-    let text = std::fs::read_to_string(format!("{}/../../targets/{name}.toml", env!("CARGO_MANIFEST_DIR"))).unwrap();
-    NvidiaTarget::new(tilewright_target::TargetDescription::from_toml(name, &text).unwrap()).unwrap()
-}
 
 fn compiled(name: &str, kernels: Vec<Kernel>, emit: &[Emit]) -> String {
     let options = CompileOptions { emit: emit.to_vec(), optimisation: 2 };
     let artifact =
-        nvidia(name).compile(&Module { kernels }, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+        target(name).compile(&Module { kernels }, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
     artifact.text(Emit::Assembly).unwrap().to_owned()
 }
 
@@ -113,9 +107,9 @@ fn functions_that_the_hardware_has_are_instructions_and_others_are_refused() {
     );
     assert!(ptx.contains("ex2.approx.f32") && ptx.contains("rsqrt.approx.f32"), "{ptx}");
     let module = Module { kernels: vec![operations::function(LAUNCH, MathFunction::Sin, Element::F32)] };
-    let error = nvidia("h100").compile(&module, &CompileOptions::default()).unwrap_err();
+    let error = target("h100").compile(&module, &CompileOptions::default()).unwrap_err();
     assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("`sin` of f32")), "{error}");
-    let listed = nvidia("h100");
+    let listed = target("h100");
     for native in &listed.description().functions {
         let function = MathFunction::ALL.iter().copied().find(|function| function.name() == native.function).unwrap();
         let element = Element::ALL.into_iter().find(|element| element.name() == native.element).unwrap();
@@ -136,7 +130,7 @@ fn assembly_stands_in_the_code_as_it_is() {
     assert!(assembled("h100", vec![of("=r,r,r")]).contains("add.u32"));
     for wrong in ["=r,r", "=r,=r,r,r", "r,r,=r", "=r,r,r,$", ""] {
         let module = Module { kernels: vec![of(wrong)] };
-        let error = nvidia("h100").compile(&module, &CompileOptions::default()).unwrap_err();
+        let error = target("h100").compile(&module, &CompileOptions::default()).unwrap_err();
         assert!(matches!(&error, CompileError::Invalid(message) if message.contains("constraint")), "{wrong}: {error}");
     }
 }

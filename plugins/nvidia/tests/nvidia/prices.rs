@@ -2,19 +2,10 @@
 //! conversions: none costs more, each does what it says, and matrix accesses become code.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_testkit::known_answers::Answers;
-use tilewright_vendor_testkit::prices;
-
-use std::collections::BTreeSet;
-
-use tilewright_kernel::Module;
-use tilewright_layout::Dim;
-use tilewright_lower::conversion_kernel;
+use crate::targets::target;
 use tilewright_nvidia::NvidiaTarget;
-use tilewright_plan::movement::Means;
-use tilewright_plugin::{CompileOptions, Emit, Target};
-use tilewright_target::TargetDescription;
-use tilewright_verify::{check_emulated, conversion_case};
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::prices;
 
 #[test]
 fn no_plan_costs_more_than_what_triton_emits() {
@@ -34,8 +25,8 @@ fn matrix_accesses_become_code() {
 }
 
 pub fn check_matrix_accesses_become_code(answers: Answers) {
-    let h100 = TargetDescription::from_toml("h100.toml", include_str!("../../../../targets/h100.toml")).unwrap();
-    let target = NvidiaTarget::new(h100.clone()).unwrap();
+    let target = target("h100");
+    let h100 = target.description().clone();
     let rows = prices::all_rows(answers, |description| (*description == h100).then(|| target.instructions().to_vec()));
     let by_matrix =
         |row: &&prices::Compared| row.plan.figures.counts.matrix_stores + row.plan.figures.counts.matrix_loads > 0;

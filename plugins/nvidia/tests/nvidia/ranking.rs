@@ -2,22 +2,15 @@
 //! fewer wavefronts, accesses, barriers or bytes, the model predicts that it takes less. Always, where it takes no more of
 //! shared memory either; where it does, fewer blocks may be resident, and that may count more.
 
-use crate::products;
-use tilewright_vendor_testkit::explicit;
-
-use explicit::ranked::{Ranked, Variant, switches};
-use explicit::{case, tiled};
-use products::target;
-use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
-use tilewright_assign::Machine;
+use crate::targets::target;
 use tilewright_assign::synthesis::{Options, SynthesisError, TiledProgram, synthesize_tiled};
-use tilewright_layout::FamilySet;
-use tilewright_layout::families::Neutral;
 use tilewright_nvidia::NvidiaTarget;
-use tilewright_plan::movement::Means;
-use tilewright_plugin::Target;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text::{SizedText, parse};
+use tilewright_vendor_testkit::explicit;
+use tilewright_vendor_testkit::explicit::ranked::{Ranked, Variant, switches};
+use tilewright_vendor_testkit::explicit::{case, tiled};
+use tilewright_vendor_testkit::prelude::*;
 
 /// A text with something said of its operations, where it says nothing of that yet.
 fn saying(text: &str, operation: &str, said: &str) -> String {
@@ -129,7 +122,7 @@ fn a_text_says_its_sizes() {
 fn sizes_of_tiles_are_found() {
     let target = target("a100");
     let families = FamilySet::new(vec![&Neutral, target.families()]);
-    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let means = means(&target);
     let machine = Machine { means, families: &families, lanes: 32, warps: 4 };
     let (case, text) = case("explicit_gemm");
     let sizes: [&[u64]; 3] = [&[32, 64, 128], &[32, 64], &[16, 32]];

@@ -2,30 +2,19 @@
 //! more of shared memory than what the Triton compiler emits for it.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_testkit::{golden, shared_data};
-use tilewright_vendor_testkit::prices::tally;
-use tilewright_vendor_testkit::reductions;
-
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
 
-use reductions::{MatrixLayouts, Row, check_kept, list, questions};
+use crate::targets::target;
 use serde_json::Value;
-use tally::{FROZEN, Tally};
-use tilewright_nvidia::NvidiaTarget;
-use tilewright_target::TargetDescription;
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::prices::tally::{FROZEN, Tally};
+use tilewright_vendor_testkit::reductions::{MatrixLayouts, Row, check_kept, list, questions};
 
 /// What the compiler emits; made by `conformance/peers/reductions_beside_triton.py`.
 const TRITON: &str = include_str!("../data/reductions_triton.jsonl");
-/// Files of targets, with what the compiler calls them.
-const TARGETS: [(&str, &str, &str); 2] = [
-    ("a100.toml", include_str!("../../../../targets/a100.toml"), "cuda:80"),
-    ("h100.toml", include_str!("../../../../targets/h100.toml"), "cuda:90"),
-];
-
-fn target((file, text, _): (&str, &str, &str)) -> NvidiaTarget {
-    NvidiaTarget::new(TargetDescription::from_toml(file, text).unwrap()).unwrap()
-}
+/// Targets, with what the compiler calls them.
+const TARGETS: [(&str, &str); 2] = [("a100", "cuda:80"), ("h100", "cuda:90")];
 
 /// Results of `mma.sync` (version 2) and of groups of four warps (version 3), and operands that lie in
 /// registers, over one to eight warps.
@@ -69,8 +58,8 @@ fn the_list_is_what_its_function_makes() {
 
 #[test]
 fn every_sum_is_right_and_nothing_is_stored_twice() {
-    for file in TARGETS {
-        let target = target(file);
+    for (name, _) in TARGETS {
+        let target = target(name);
         questions(&layouts(), &target).iter().for_each(|question| question.prove(&target));
     }
 }
@@ -96,11 +85,11 @@ struct Sums {
 fn none_takes_more_than_what_triton_emits() {
     let mut kinds: BTreeMap<(&str, &str), Sums> = BTreeMap::new();
     let mut dearer = Vec::new();
-    for file in TARGETS {
-        let (target, theirs) = (target(file), of_triton(file.2));
+    for (name, called) in TARGETS {
+        let (target, theirs) = (target(name), of_triton(called));
         for question in questions(&layouts(), &target) {
             let row = &theirs[&question.id];
-            let sums = kinds.entry((file.2, question.kind)).or_default();
+            let sums = kinds.entry((called, question.kind)).or_default();
             sums.reductions += 1;
             if row.get("fails").is_some() {
                 sums.failed += 1;
@@ -121,7 +110,7 @@ fn none_takes_more_than_what_triton_emits() {
                 sums.slots[side] += slots[side];
             }
             if slots[0] > slots[1] || instructions[0] > instructions[1] {
-                dearer.push(format!("{} {} {}: {instructions:?}, {slots:?}", file.2, question.kind, question.id));
+                dearer.push(format!("{} {} {}: {instructions:?}, {slots:?}", called, question.kind, question.id));
             }
         }
     }

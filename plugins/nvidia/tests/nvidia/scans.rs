@@ -2,21 +2,13 @@
 //! emulator, from both ends.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_testkit::{golden, shared_data};
-use tilewright_vendor_testkit::layouts;
-
-use layouts::{blocked, distributed};
-use tilewright_layout::Dim;
-use tilewright_nvidia::NvidiaTarget;
-use tilewright_plan::movement::{ScanDirection, scan, slots};
-use tilewright_plugin::Target;
-use tilewright_target::TargetDescription;
-use tilewright_verify::{check_emulated, scan_case};
+use crate::targets::target;
+use tilewright_vendor_testkit::layouts::{blocked, distributed};
+use tilewright_vendor_testkit::prelude::*;
 
 #[test]
 fn scans_are_right_and_take_what_the_page_says() {
-    let text = include_str!("../../../../targets/h100.toml");
-    let plugin = NvidiaTarget::new(TargetDescription::from_toml("h100.toml", text).unwrap()).unwrap();
+    let plugin = target("h100");
     let target = plugin.description();
     let mut table = vec![
         "| the axis lies in | exchanges | selects | wavefronts stored | loaded | block barriers | slots |".to_owned(),

@@ -1,19 +1,12 @@
 //! Loops whose loads go ahead of what uses them, by `cp.async` and by registers.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::staged_program;
-
 use std::path::Path;
 
-use staged_program::{From, Staged};
-use tilewright_nvidia::NvidiaTarget;
-use tilewright_target::TargetDescription;
-use tilewright_testkit::golden;
-
-fn a100() -> NvidiaTarget {
-    let text = include_str!("../../../../targets/a100.toml");
-    NvidiaTarget::new(TargetDescription::from_toml("a100.toml", text).unwrap()).unwrap()
-}
+use crate::targets::target;
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::staged_program;
+use tilewright_vendor_testkit::staged_program::{From, Staged};
 
 /// Each lane loads four neighbours of a row, and reads a column.
 const PROGRAM: Staged = Staged {
@@ -42,7 +35,7 @@ fn check(name: &str, text: &str) {
 /// with it.
 #[test]
 fn a_loop_with_its_loads_ahead() {
-    let compiled = PROGRAM.compiled(&a100(), Some(3));
+    let compiled = PROGRAM.compiled(&target("a100"), Some(3));
     check("staged_loop.ttgir", &compiled.text);
     let line = compiled.line();
     assert_eq!((line.stages, line.bytes, compiled.conversions), (3, 3 * 4096, 0));
@@ -62,8 +55,8 @@ fn a_loop_with_its_loads_ahead() {
 #[test]
 fn a_turn_meets_once() {
     let counts = |stages: u32, turns: usize| {
-        let compiled = PROGRAM.compiled(&a100(), Some(stages));
-        PROGRAM.run(&a100(), &compiled.kernel, turns, 32).unwrap()
+        let compiled = PROGRAM.compiled(&target("a100"), Some(stages));
+        PROGRAM.run(&target("a100"), &compiled.kernel, turns, 32).unwrap()
     };
     for (stages, a_turn) in [(1, 2), (2, 1), (3, 1)] {
         let [fewer, more] = [counts(stages, 3), counts(stages, 7)];
@@ -96,7 +89,7 @@ fn the_program_means_what_it_meant() {
         // Behind its last turn the counter runs over.
         Staged { begin: i32::MAX - 13, step: 2, short: 1, two: true, from: From::Counter, ..PROGRAM },
     ] {
-        program.is_right(&a100());
+        program.is_right(&target("a100"));
     }
 }
 
@@ -106,8 +99,8 @@ fn what_is_turned_round_is_copied() {
     let turned =
         "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>";
     let program = Staged { turned: Some(turned), ..PROGRAM };
-    program.is_right(&a100());
-    let compiled = program.compiled(&a100(), Some(3));
+    program.is_right(&target("a100"));
+    let compiled = program.compiled(&target("a100"), Some(3));
     let load = compiled.ahead()[0];
     assert!(load.by.as_ref().unwrap().starts_with("copied by cp.async.cg.shared.global.16"), "{load:?}");
     assert_eq!(compiled.kernel_text().matches("instruction \"cp.async").count(), 3 * 2, "{}", compiled.text);
@@ -119,17 +112,17 @@ fn what_is_not_copied_goes_by_registers() {
     let filled = Staged { other: Some(7), ..PROGRAM };
     let made = Staged { made: true, ..PROGRAM };
     for program in [filled, made] {
-        let compiled = program.compiled(&a100(), Some(4));
+        let compiled = program.compiled(&target("a100"), Some(4));
         let load = compiled.ahead()[0];
         assert!(load.by.as_ref().unwrap().starts_with("by registers"), "{load:?}");
         assert_eq!((compiled.line().stages, compiled.line().bytes, compiled.conversions), (2, 2 * 4096, 0));
-        let barriers = |turns| program.run(&a100(), &compiled.kernel, turns, 32).unwrap().barriers;
+        let barriers = |turns| program.run(&target("a100"), &compiled.kernel, turns, 32).unwrap().barriers;
         assert_eq!(barriers(7) - barriers(3), 4, "{}", compiled.text);
     }
-    let copied = Staged { other: Some(0), ..PROGRAM }.compiled(&a100(), Some(3));
+    let copied = Staged { other: Some(0), ..PROGRAM }.compiled(&target("a100"), Some(3));
     assert!(copied.ahead()[0].by.as_ref().unwrap().starts_with("copied"), "{:?}", copied.line());
     // One of two is copied, the other one made of what was loaded.
-    let both = Staged { made: true, two: true, ..PROGRAM }.compiled(&a100(), Some(3));
+    let both = Staged { made: true, two: true, ..PROGRAM }.compiled(&target("a100"), Some(3));
     let ways: Vec<&str> = both.ahead().iter().map(|load| &load.by.as_ref().unwrap()[..2]).collect();
     assert_eq!((ways, both.line().bytes), (vec!["by", "co"], (2 + 3) * 4096), "{:?}", both.line());
 }
@@ -144,7 +137,7 @@ fn what_cannot_go_ahead_stays_and_says_why() {
         (Staged { turns: Some(1), ..PROGRAM }, "one turn at most"),
         (Staged { said: Some(1), ..PROGRAM }, "one stage is wanted"),
     ] {
-        let compiled = program.compiled(&a100(), None);
+        let compiled = program.compiled(&target("a100"), None);
         assert!(compiled.ahead().is_empty(), "{program:?}\n{}", compiled.text);
         assert_eq!(compiled.line().stages, 1);
         assert!(compiled.reasons().contains(reason), "{}: {reason}", compiled.reasons());
@@ -154,21 +147,21 @@ fn what_cannot_go_ahead_stays_and_says_why() {
 
 #[test]
 fn stages_are_those_that_are_asked_for_as_far_as_there_are_turns_and_memory() {
-    let stages = |program: Staged, asked| program.compiled(&a100(), asked).line().stages;
+    let stages = |program: Staged, asked| program.compiled(&target("a100"), asked).line().stages;
     assert_eq!(stages(PROGRAM, None), 3);
     assert_eq!(stages(PROGRAM, Some(1)), 1);
     assert_eq!(stages(PROGRAM, Some(4)), 4);
     assert_eq!(stages(Staged { said: Some(4), ..PROGRAM }, None), 4);
     assert_eq!(stages(Staged { said: Some(4), ..PROGRAM }, Some(2)), 2);
-    let few = Staged { turns: Some(2), ..PROGRAM }.compiled(&a100(), Some(4));
+    let few = Staged { turns: Some(2), ..PROGRAM }.compiled(&target("a100"), Some(4));
     assert_eq!((few.line().stages, few.line().note.as_deref()), (2, Some("the loop has 2 turns")));
-    let many = PROGRAM.compiled(&a100(), Some(60));
-    let room = u64::from(tilewright_plugin::Target::description(&a100()).shared.bytes);
+    let many = PROGRAM.compiled(&target("a100"), Some(60));
+    let room = u64::from(tilewright_plugin::Target::description(&target("a100")).shared.bytes);
     assert_eq!(u64::from(many.line().stages), room / 4096);
     assert!(many.line().note.as_ref().unwrap().contains("60 stages take"), "{:?}", many.line());
 }
 
 #[test]
 fn a_product_in_stages() {
-    staged_program::product_in_stages(&a100(), &[1, 2, 3]);
+    staged_program::product_in_stages(&target("a100"), &[1, 2, 3]);
 }

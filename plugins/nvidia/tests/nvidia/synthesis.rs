@@ -2,22 +2,14 @@
 //! the hardware fixes are found, elements of four bits are packed so that matrix loads bring them as factors.
 #![allow(clippy::unwrap_used)]
 
-use crate::products;
-
-use products::target;
+use crate::targets::target;
 use serde_json::Value;
 use tilewright_assign::synthesis::coalesce::{Threads, coalesced};
 use tilewright_layout::cute::{ComposedLayout, Swizzle, to_distributed, to_memory};
-use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_nvidia::NvidiaTarget;
 use tilewright_plan::memory_synthesis::{Access, Solution, SynthesisError, Tensor, solve};
-use tilewright_plan::movement::{GlobalTensor, Means, Stride, access_global, load_shared, store_shared};
-use tilewright_plugin::Target;
-use tilewright_target::{Direction, Instruction};
-
-fn means(target: &NvidiaTarget) -> Means<'_> {
-    Means::of(target.description()).with_instructions(target.instructions())
-}
+use tilewright_plan::movement::{Stride, access_global};
+use tilewright_vendor_testkit::prelude::*;
 
 fn distributed(layout: &str, shape: &[u64]) -> LinearLayout {
     to_distributed(&layout.parse().unwrap(), shape, 32).unwrap()

@@ -2,20 +2,13 @@
 //! their code.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::dots;
-
-use dots::{
-    GROUP_TYPES as TYPES, accumulating_assembly as ptx, described, means, planned, proven, question_of as question,
-};
-use tilewright_layout::{Dim, LinearLayout, Space};
-use tilewright_nvidia::NvidiaTarget;
-use tilewright_plan::contract;
-use tilewright_plan::contract::{Contraction, Scale};
+use crate::targets::target;
+use tilewright_layout::Space;
 use tilewright_target::Number;
-
-fn target() -> NvidiaTarget {
-    NvidiaTarget::new(described("b200", include_str!("../../../../targets/b200.toml"))).unwrap()
-}
+use tilewright_vendor_testkit::dots::{
+    GROUP_TYPES as TYPES, accumulating_assembly as ptx, planned, proven, question_of as question,
+};
+use tilewright_vendor_testkit::prelude::*;
 
 /// Whether sums must be in tensor memory: M is at least 64, each group of four warps has a tile of its own, which M of 128 has
 /// with 16 columns and M of 64 with eight, and K is whole tiles of 256 bits. A factor that is cast is wider in shared memory
@@ -36,7 +29,7 @@ fn possible([m, n, k]: [u64; 3], bits: Option<u64>, warps: u32) -> bool {
 
 #[test]
 fn sums_are_in_tensor_memory_wherever_it_fits_and_nowhere_else() {
-    let target = target();
+    let target = target("b200");
     let (mut wrong, mut must, mut cannot) = (Vec::new(), 0, 0);
     for (types, bits) in TYPES {
         for m in [32, 64, 128] {
@@ -64,7 +57,7 @@ fn sums_are_in_tensor_memory_wherever_it_fits_and_nowhere_else() {
 
 #[test]
 fn results_are_right() {
-    let target = target();
+    let target = target("b200");
     for (types, _) in TYPES.iter().filter(|(_, bits)| bits.is_some()) {
         let plan = proven(&target, &question([64, 16, 64], *types, 4));
         assert!(plan.unit_name().starts_with("tcgen05.mma"), "{types:?}");
@@ -97,7 +90,7 @@ fn results_are_right() {
 /// Scales that the unit takes: both factors', one's, of several chunks, groups of warps, and tiles.
 #[test]
 fn scaled_products_are_done_by_the_unit() {
-    let target = target();
+    let target = target("b200");
     let (mx, nv) = (Scale::named("e8m0"), Scale::named("ue4m3"));
     for (types, scales, shape, warps) in [
         (["e4m3", "e4m3", "f32"], [mx, mx], [128, 64, 64], 4),
@@ -128,7 +121,7 @@ fn scaled_products_are_done_by_the_unit() {
 /// A row in each lane, or eight rows side by side: the way to registers follows from what is wanted.
 #[test]
 fn sums_come_to_registers_as_they_are_wanted() {
-    let target = target();
+    let target = target("b200");
     let plan = planned(&target, &question([128, 64, 64], ["f16", "f16", "f32"], 4));
     let lanes = |plan: &Contraction| -> Vec<u64> { plan.c.columns_of(Dim::LANE).to_vec() };
     // Rows 1, 2 and 4 are lanes 4, 8 and 16; a lane has two neighbours, and columns are beyond 2^7 rows.
@@ -153,7 +146,7 @@ fn sums_come_to_registers_as_they_are_wanted() {
 
 #[test]
 fn code_allots_multiplies_waits_and_gives_back() {
-    let target = target();
+    let target = target("b200");
     for (shape, warps) in [([64, 8, 32], 4), ([128, 64, 64], 4), ([256, 128, 512], 8)] {
         let plan = planned(&target, &question(shape, ["f16", "f16", "f32"], warps));
         let ptx = ptx(&target, &plan);

@@ -2,40 +2,16 @@
 //! published ones, places beside the plugin's families, words beside the documents.
 #![allow(clippy::unwrap_used)]
 
-use crate::atom_types;
-use crate::tensor_atoms;
-use tilewright_testkit::known_answers::Answers;
-use tilewright_testkit::thread_value;
-
-use std::collections::BTreeSet;
-
-use atom_types::element;
-use tensor_atoms::atoms;
-use thread_value::ThreadValue;
-use tilewright_layout::{Dim, Families, FamilySpec};
+use crate::atom_types::element;
+use crate::tensor_atoms::atoms;
 use tilewright_nvidia::families::VendorFamilies;
 use tilewright_nvidia::instructions::{rows, unused};
-use tilewright_target::{Instruction, MemoryOperand, Operand};
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::rows::{constant, memory};
 
 fn products(wanted: &str) -> Vec<Instruction> {
     let all = rows("sm_100a").into_iter().filter(|row| row.name.starts_with("tcgen05.mma"));
     all.filter(|row| row.name.contains(wanted)).collect()
-}
-
-fn memory<'a>(row: &'a Instruction, wanted: &str) -> &'a MemoryOperand {
-    let found = row.operands.iter().find_map(|operand| match operand {
-        Operand::Memory(memory) if memory.role == wanted => Some(memory),
-        _ => None,
-    });
-    found.unwrap_or_else(|| panic!("{} has no {wanted} in shared memory", row.name))
-}
-
-fn constant(row: &Instruction) -> u64 {
-    let found = row.operands.iter().find_map(|operand| match operand {
-        Operand::Constant { value, .. } => Some(*value),
-        _ => None,
-    });
-    found.unwrap()
 }
 
 /// Those of CUTLASS whose factor of 64 rows has scales are left out: the PTX ISA has 128 rows for one block.
@@ -135,7 +111,7 @@ fn scales_lie_as_the_family_has_them() {
 fn words_of_scaled_products_say_types_and_sizes() {
     let field = |word: u64, at: u32, width: u32| word >> at & ((1 << width) - 1);
     for row in products("block_scale") {
-        let word = constant(&row);
+        let word = constant(&row).unwrap();
         let (a, b) = (memory(&row, "a"), memory(&row, "b"));
         let code = |element: &str| match element {
             "e4m3" => 0,

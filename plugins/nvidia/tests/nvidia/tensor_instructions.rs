@@ -2,33 +2,16 @@
 //! the documents, what they do on the emulator, and their code.
 #![allow(clippy::unwrap_used)]
 
-use crate::atom_types;
-use crate::tensor_atoms;
-use tilewright_testkit::known_answers;
-use tilewright_testkit::thread_value;
-
-use std::collections::BTreeSet;
-
-use atom_types::element;
-use known_answers::Answers;
+use crate::atom_types::element;
+use crate::targets::target;
+use crate::tensor_atoms::atoms;
 use serde_json::Value;
-use tensor_atoms::atoms;
-use thread_value::ThreadValue;
-use tilewright_kernel::Module;
-use tilewright_layout::{Dim, Families, FamilySpec};
+use tilewright_nvidia::ARCHITECTURES;
 use tilewright_nvidia::families::VendorFamilies;
 use tilewright_nvidia::instructions::rows;
-use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget};
-use tilewright_plan::movement::Means;
-use tilewright_plugin::{CompileOptions, Emit, Target};
-use tilewright_target::{Instruction, MemoryOperand, Operand, TargetDescription, TensorOperand};
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::rows::{constant, memory, tile};
 use tilewright_verify::kernels::issue_kernel;
-use tilewright_verify::{check_emulated, instruction_case};
-
-pub fn target() -> NvidiaTarget {
-    let text = include_str!("../../../../targets/b200.toml");
-    NvidiaTarget::new(TargetDescription::from_toml("b200", text).unwrap()).unwrap()
-}
 
 fn tensor_rows(architecture: &str) -> Vec<Instruction> {
     rows(architecture).into_iter().filter(|row| row.name.starts_with("tcgen05")).collect()
@@ -38,25 +21,6 @@ fn tensor_rows(architecture: &str) -> Vec<Instruction> {
 fn plain_products() -> Vec<Instruction> {
     let is_plain = |row: &Instruction| row.name.contains(".ss.") && !row.takes_scales();
     tensor_rows("sm_100a").into_iter().filter(is_plain).collect()
-}
-
-fn tile(row: &Instruction) -> &TensorOperand {
-    row.operands.iter().find_map(Operand::tensor).unwrap_or_else(|| panic!("{} has no tile", row.name))
-}
-
-fn memory<'a>(row: &'a Instruction, wanted: &str) -> &'a MemoryOperand {
-    let found = row.operands.iter().find_map(|operand| match operand {
-        Operand::Memory(memory) if memory.role == wanted => Some(memory),
-        _ => None,
-    });
-    found.unwrap_or_else(|| panic!("{} has no {wanted}", row.name))
-}
-
-fn constant(row: &Instruction) -> Option<u64> {
-    row.operands.iter().find_map(|operand| match operand {
-        Operand::Constant { value, .. } => Some(*value),
-        _ => None,
-    })
 }
 
 #[test]
@@ -261,8 +225,8 @@ fn samples() -> Vec<Instruction> {
 
 #[test]
 fn on_the_emulator_rows_are_moves_and_plain_products() {
-    let target = target();
-    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let target = target("b200");
+    let means = means(&target);
     for row in samples() {
         instruction_case(&row, means)
             .and_then(|case| check_emulated(&case, means))
@@ -279,8 +243,8 @@ pub fn issue_of_samples(means: Means<'_>) -> Module {
 
 #[test]
 fn rows_are_one_statement_each() {
-    let target = target();
-    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let target = target("b200");
+    let means = means(&target);
     let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
     let artifact = target.compile(&issue_of_samples(means), &options).unwrap();
     let ptx = artifact.text(Emit::Assembly).unwrap();

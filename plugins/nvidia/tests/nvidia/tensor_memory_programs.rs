@@ -1,12 +1,8 @@
 //! Programs that have sums in tensor memory: what they multiply is right, done at once.
 #![allow(clippy::unwrap_used)]
 
-use tilewright::{ProgramCompiler, ProgramError, ProgramOptions};
-use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Limits, Meanings};
-use tilewright_kernel::Kernel;
-use tilewright_nvidia::NvidiaTarget;
-use tilewright_plugin::Target;
-use tilewright_target::TargetDescription;
+use crate::targets::target;
+use tilewright_vendor_testkit::prelude::*;
 
 /// Sums begin with nothing in the first turn, and with those of the turn before in the second; the last product is not made.
 const PROGRAM: &str = "#p = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
@@ -66,11 +62,6 @@ module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"tt
 }
 ";
 
-fn h100() -> NvidiaTarget {
-    let text = include_str!("../../../../targets/h100.toml");
-    NvidiaTarget::new(TargetDescription::from_toml("h100.toml", text).unwrap()).unwrap()
-}
-
 fn kernel(target: &dyn Target, program: &str) -> Result<Kernel, ProgramError> {
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
@@ -116,7 +107,7 @@ fn in_groups() -> String {
 /// Who waits for a product at an mbarrier goes on when it is there, and never where its arrival is not asked for.
 #[test]
 fn products_arrive_at_their_mbarriers() {
-    let target = h100();
+    let target = target("h100");
     let kernel = kernel(&target, &in_groups()).unwrap_or_else(|error| panic!("{error}"));
     let found = sums(&target, &kernel, 1).unwrap_or_else(|fault| panic!("{fault}"));
     assert_eq!(found, expected(1));
@@ -126,7 +117,7 @@ fn products_arrive_at_their_mbarriers() {
 
 #[test]
 fn sums_in_tensor_memory_are_those_of_all_products() {
-    let target = h100();
+    let target = target("h100");
     let kernel = kernel(&target, PROGRAM).unwrap_or_else(|error| panic!("{error}"));
     for more in [0, 1] {
         let found = sums(&target, &kernel, more).unwrap_or_else(|fault| panic!("{fault}"));
@@ -158,6 +149,6 @@ fn expected(times: u64) -> Vec<f32> {
 #[test]
 fn products_of_several_blocks_are_refused() {
     let paired = PROGRAM.replace("{is_async}", "{is_async, two_ctas}");
-    let error = kernel(&h100(), &paired).unwrap_err().to_string();
+    let error = kernel(&target("h100"), &paired).unwrap_err().to_string();
     assert!(error.contains("a product of several blocks"), "{error}");
 }

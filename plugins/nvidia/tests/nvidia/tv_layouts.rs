@@ -1,20 +1,13 @@
 //! Published operand layouts in CuTe's notation, through the bridge to linear layouts and back, and
 //! against the rows and families of this plugin.
 
-use tilewright_testkit::bridged;
-use tilewright_testkit::known_answers;
-use tilewright_testkit::thread_value;
-
-use std::collections::BTreeSet;
-
-use bridged::{bridged, operands};
-use known_answers::{Answers, numbers, same_layout};
 use serde_json::Value;
-use thread_value::ThreadValue;
-use tilewright_layout::{Attribute, Dim, Families, FamilySpec, LinearLayout};
 use tilewright_nvidia::families::VendorFamilies;
 use tilewright_nvidia::instructions::rows;
-use tilewright_target::Operand;
+use tilewright_testkit::bridged::{bridged, operands};
+use tilewright_testkit::known_answers::numbers;
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::rows::register;
 
 const SAMPLE: &str = include_str!("../data/tv_layouts.json");
 const PRODUCTS: &str = "reference/matrix_instruction_tv_layouts.json";
@@ -49,13 +42,7 @@ fn types(atom: &Value) -> Option<[&'static str; 4]> {
 /// The registers of d, a and b of the row of a product of one warp, where there is one.
 fn row(name: &str, architecture: &str) -> Option<[LinearLayout; 3]> {
     let row = rows(architecture).into_iter().find(|row| row.name == name)?;
-    Some(["a", "b", "d"].map(|wanted| {
-        let found = row.operands.iter().find_map(|operand| match operand {
-            Operand::Register { role, layout, .. } if role == wanted => Some(layout.clone()),
-            _ => None,
-        });
-        found.unwrap_or_else(|| panic!("{name} has no {wanted}"))
-    }))
+    Some(["a", "b", "d"].map(|wanted| register(&row, wanted).2.clone()))
 }
 
 fn warp_product(atom: &Value) -> Option<[LinearLayout; 3]> {

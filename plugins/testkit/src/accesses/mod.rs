@@ -3,11 +3,9 @@
 
 pub use crate::layouts;
 
-use tilewright_kernel::{Counts, Kernel, Module, verify, verify_instructions};
-use tilewright_lower::{load_kernel, store_kernel};
-use tilewright_plan::movement::{Means, SharedAccess, load_shared, slots, store_shared};
-use tilewright_plugin::{CompileOptions, Emit, Target};
-use tilewright_verify::{check_emulated, load_case, store_case};
+use crate::prelude::*;
+use tilewright_kernel::verify_instructions;
+use tilewright_plan::movement::SharedAccess;
 
 /// An access of shared memory, and what it must be.
 pub struct Case {

@@ -2,9 +2,9 @@
 //! register of an operand in the same lane.
 
 use std::collections::HashSet;
-use tilewright_tile::op::name::tt;
 
-use tilewright_layout::{Dim, LinearLayout};
+use crate::prelude::*;
+use tilewright_tile::op::name::tt;
 use tilewright_tile::{Attribute, Body, Op};
 
 /// Looks at every element of every lane.

@@ -5,16 +5,15 @@ pub mod meaning;
 pub mod on_target;
 
 use std::path::PathBuf;
-use tilewright_tile::op::name::{arith, tt};
+use tilewright_assign::Strategy;
 
+use crate::prelude::*;
+use tilewright_assign::EngineError;
 use tilewright_assign::layouts::Layouts;
 use tilewright_assign::product::{is_product, product};
-use tilewright_assign::{Assigned, EngineError, Machine, Strategy, assign};
-use tilewright_layout::{Families, LinearLayout};
-use tilewright_plan::movement::Means;
-use tilewright_testkit::shared_data;
 use tilewright_tile::import::{Imports, import};
 use tilewright_tile::op::Dialects;
+use tilewright_tile::op::name::{arith, tt};
 use tilewright_tile::{Attribute, Body, Module, Op, Type, text, verify};
 
 /// A real program, with what Triton makes of it.

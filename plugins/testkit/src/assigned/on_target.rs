@@ -1,14 +1,11 @@
 //! The programs of the full data on the targets of a vendor.
 
-use tilewright_assign::{EngineError, Machine, Strategy, assign};
-use tilewright_layout::FamilySet;
-use tilewright_layout::families::Neutral;
-use tilewright_plan::movement::Means;
-use tilewright_plugin::Target;
+use super::{assigned, programs, stay};
+use crate::prelude::*;
+use tilewright_assign::EngineError;
+use tilewright_assign::Strategy;
 use tilewright_tile::import::Imports;
 use tilewright_tile::op::Dialects;
-
-use super::{assigned, programs, stay};
 
 /// Every program gets layouts, and where Triton compiles for the target too (`triton` is what it calls it), no more
 /// conversions that cost anything are left than it leaves. One may have a product that is beyond the target's registers.

@@ -1,8 +1,7 @@
 //! Modules that ask for clusters of blocks: a target without them refuses each, and says why.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_kernel::{Builder, Launch, Module, Scope, Space, SpecialRegister, Type, verify};
-use tilewright_plugin::{CompileError, CompileOptions, Target};
+use crate::prelude::*;
 
 /// A verified module of one kernel, whose parameter is a pointer.
 pub fn module(launch: Launch, act: impl FnOnce(&mut Builder)) -> Module {

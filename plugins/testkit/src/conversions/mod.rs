@@ -1,22 +1,20 @@
 //! Conversions whose code the vendors' crates look at: the layouts as text, the plan, the kernel,
 //! and what the code must show, which comes from the layouts alone.
 
-use tilewright_kernel::{Kernel, Module, verify};
-use tilewright_layout::f2::Subspace;
-use tilewright_layout::{Dim, LinearLayout};
-use tilewright_lower::conversion_kernel;
-use tilewright_plan::movement::{Means, Path, Plan, SharedBits, candidates};
-use tilewright_plugin::{Artifact, CompileOptions, Emit, Target};
-
+use crate::layouts::blocked;
 use crate::layouts::distributed;
 use crate::movement::Movement;
+use crate::movement::{Reader, goes_straight};
+use crate::prelude::*;
+use tilewright_layout::f2::Subspace;
+use tilewright_plan::movement::{Path, SharedBits};
 
 /// A conversion, why it is looked at, and the way on which it is looked at, the best or not.
 pub struct Case {
     pub name: &'static str,
     pub path: Path,
     pub bits: u32,
-    pub shape: &'static [u64],
+    pub shape: Vec<u64>,
     pub src: String,
     pub dst: String,
     /// Whether the target's instructions that move tiles may be used.
@@ -51,8 +49,8 @@ fn is_replicated(layout: &LinearLayout) -> bool {
 
 impl Case {
     /// A conversion by plain accesses and exchanges.
-    pub fn new(name: &'static str, path: Path, bits: u32, shape: &'static [u64], src: String, dst: String) -> Self {
-        Self { name, path, bits, shape, src, dst, tiles: false, scratch: None, shows: &[] }
+    pub fn new(name: &'static str, path: Path, bits: u32, shape: &[u64], src: String, dst: String) -> Self {
+        Self { name, path, bits, shape: shape.to_vec(), src, dst, tiles: false, scratch: None, shows: &[] }
     }
 
     /// The same, whose code must have these instructions.
@@ -61,7 +59,6 @@ impl Case {
     }
 
     /// The same, by instructions that move tiles too.
-    #[allow(dead_code, reason = "each test program uses its own part of this")]
     pub fn by_tiles(self) -> Self {
         Self { tiles: true, ..self }
     }
@@ -72,7 +69,7 @@ impl Case {
     }
 
     pub fn planned(&self, target: &dyn Target) -> Planned {
-        let (src, dst) = (distributed(target, &self.src, self.shape), distributed(target, &self.dst, self.shape));
+        let (src, dst) = (distributed(target, &self.src, &self.shape), distributed(target, &self.dst, &self.shape));
         let means = Means::of(target.description());
         let means = if self.tiles { means.with_instructions(target.instructions()) } else { means };
         let means = self.scratch.map_or(means, |bytes| means.with_scratch(bytes));
@@ -119,15 +116,7 @@ impl Case {
 impl Planned {
     /// What the code must do, by the plan.
     pub fn movement(&self) -> Movement {
-        let (counts, shared) = (self.plan.figures.counts, self.plan.figures.shared_bits);
-        Movement {
-            stored_bits: shared.stored,
-            loaded_bits: shared.loaded,
-            exchanges: counts.exchanges,
-            block_barriers: counts.barriers,
-            warp_barriers: counts.warp_barriers,
-            tiles: counts.matrix_stores + counts.matrix_loads,
-        }
+        Movement::of_plan(&self.plan.figures.counts, self.plan.figures.shared_bits)
     }
 
     /// Whether code does what the plan says. Where threads that hold the same share the stores, the code
@@ -146,11 +135,95 @@ impl Planned {
             && (tiles..=most_tiles).contains(&found.tiles)
             && Movement { stored_bits, tiles, ..found } == expected
     }
+}
 
-    /// The kernel as code.
-    pub fn compiled(&self, target: &dyn Target, emit: &[Emit]) -> Artifact {
-        let module = Module { kernels: vec![self.kernel.clone()] };
-        verify(&module).unwrap();
-        target.compile(&module, &CompileOptions { emit: emit.to_vec(), optimisation: 2 }).unwrap()
+/// Conversions that are looked at on warps of `lanes` lanes, 8 along each axis or fewer along the first. The operands are
+/// those of a matrix instruction for elements of 16 bits.
+pub fn cases(lanes: u64, [a, b]: [String; 2]) -> Vec<Case> {
+    let down = lanes / 8;
+    let rows = |size: u64| blocked(&[1, size], &[down, 8], &[4, 1], &[1, 0]);
+    let columns = |size: u64| blocked(&[size, 1], &[8, down], &[1, 4], &[0, 1]);
+    let wide = |order: [u64; 2]| blocked(&[1, 1], &[down, 8], &[4, 1], &order);
+    let single = |order: [u64; 2]| blocked(&[1, 4], &[down, 8], &[1, 1], &order);
+    let one = |order: [u64; 2]| blocked(&[1, 1], &[lanes / 4, 4], &[1, 4], &order);
+    let pairs = blocked(&[1, 2], &[lanes / 4, 4], &[2, 2], &[1, 0]);
+    let in_lane = |order: [u64; 3]| blocked(&[1, 2, 4], &[lanes, 1, 1], &[4, 1, 1], &order);
+    let long = |threads: [u64; 2], warps: [u64; 2]| blocked(&[1, 4], &threads, &warps, &[1, 0]);
+    let (by_rows, by_columns) = (long([4, lanes / 4], [16, 1]), long([8, down], [8, 2]));
+    vec![
+        Case::new("blocked to operand a", Path::Shared, 16, &[128, 64], rows(8), a),
+        Case::new("blocked to operand b", Path::Shared, 16, &[128, 64], rows(8), b),
+        Case::new("words across warps", Path::Shared, 32, &[64, 64], rows(4), columns(4)),
+        Case::new("64-bit elements across warps", Path::Shared, 64, &[64, 64], rows(2), columns(2)),
+        Case::new("16 warps, more than is at hand at once", Path::Shared, 32, &[256, 128], by_rows, by_columns),
+        Case::new("a source that warps replicate", Path::Shared, 16, &[2 * down, 64], rows(8), columns(1)),
+        Case::new("copies that cannot be shared out", Path::Shared, 32, &[2 * down, 8], wide([1, 0]), one([1, 0])),
+        Case::new("lanes permuted", Path::Shuffle, 32, &[4 * down, 8], wide([1, 0]), wide([0, 1])),
+        Case::new("lanes permuted, bytes packed", Path::Shuffle, 8, &[down, 32], single([1, 0]), single([0, 1])),
+        Case::new("lanes permuted, 64-bit elements", Path::Shuffle, 64, &[4 * down, 8], wide([1, 0]), wide([0, 1])),
+        Case::new("registers renamed", Path::Register, 16, &[4 * lanes, 4, 8], in_lane([2, 1, 0]), in_lane([1, 2, 0])),
+        Case::new("nothing to do", Path::None, 16, &[128, 64], rows(8), rows(8)),
+        Case::new("four rounds with little scratch", Path::Shared, 32, &[64, 64], rows(4), columns(4)).within(4096),
+        Case::new("single bytes", Path::Shared, 8, &[4 * down, 8], wide([1, 0]), one([0, 1])),
+        Case::new("single elements of 16 bits", Path::Shared, 16, &[4 * down, 8], wide([1, 0]), one([0, 1])),
+        Case::new("pairs of words", Path::Shared, 32, &[4 * down, 16], rows(2), pairs),
+    ]
+}
+
+/// The case of a name.
+pub fn named<'a>(cases: &'a [Case], name: &str) -> &'a Case {
+    cases.iter().find(|case| case.name == name).unwrap_or_else(|| panic!("no case `{name}`"))
+}
+
+/// The code of the cases does what their plans say, shows these mnemonics, and needs no memory for registers.
+pub fn code_moves_what_the_plans_say(target: &dyn Target, cases: &[Case], reader: &Reader) {
+    for case in cases {
+        let planned = case.planned(target);
+        let code = assembly(target, vec![planned.kernel.clone()]);
+        let found = (reader.movement)(&code, "convert");
+        assert!(planned.is_done_by(found), "{}: {found:?}, planned {:?}: {code}", case.name, planned.movement());
+        goes_straight(&code, planned.replicated);
+        case.is_shown(&(reader.instructions)(&code, "convert"));
+        (reader.spills_nothing)(case.name, &code);
     }
+}
+
+/// There are enough cases, with every path and width, and those that [`cases`] gives are what their names say.
+pub fn are_what_they_are_for(target: &dyn Target, cases: &[Case]) {
+    assert!(cases.len() >= 20);
+    for path in [Path::None, Path::Register, Path::Shuffle, Path::Shared] {
+        assert!(cases.iter().any(|case| case.path == path), "{path}");
+    }
+    for bits in [8, 16, 32, 64] {
+        assert!(cases.iter().any(|case| case.bits == bits), "{bits}");
+    }
+    let of = |name: &str| named(cases, name).planned(target);
+    assert!(of("16 warps, more than is at hand at once").plan.figures.counts.barriers > 1, "several rounds");
+    assert!(of("a source that warps replicate").replicated);
+    let left_out = of("copies that cannot be shared out");
+    assert!(left_out.replicated);
+    assert_eq!(left_out.kernel.to_string().matches(" if ").count(), 1, "a predicated store: {}", left_out.kernel);
+    let packed = of("lanes permuted, bytes packed").plan.figures.counts.exchanges;
+    let split = of("lanes permuted, 64-bit elements").plan.figures.counts.exchanges;
+    assert_eq!((packed, split), (1, 2), "4 bytes a lane in one exchange; 8 bytes a lane in two");
+}
+
+/// What the code stores and loads, in bits of a lane, for the operands of a matrix instruction that come from a blocked
+/// layout: 128x64 elements of 16 bits, of which shared memory has all at once.
+pub fn operands_take(target: &dyn Target, cases: &[Case], reader: &Reader, stored: u64, loaded: [u64; 2]) {
+    for (name, loaded) in ["blocked to operand a", "blocked to operand b"].into_iter().zip(loaded) {
+        let planned = named(cases, name).planned(target);
+        let found = (reader.movement)(&assembly(target, vec![planned.kernel.clone()]), "convert");
+        assert_eq!((found.stored_bits, found.loaded_bits, found.exchanges), (stored, loaded, 0), "{name}");
+        assert_eq!(planned.plan.figures.shared_bytes, 128 * 64 * 2);
+    }
+}
+
+/// The plan of a conversion, shown on the emulator.
+#[track_caller]
+pub fn proven([src, dst]: [&LinearLayout; 2], bits: u32, means: Means<'_>) -> Plan {
+    let plan = convert(src, dst, bits, means).unwrap_or_else(|error| panic!("{error}"));
+    let checked = conversion_case([src, dst], bits, &plan).and_then(|case| check_emulated(&case, means));
+    checked.unwrap_or_else(|wrong| panic!("{wrong}"));
+    plan
 }

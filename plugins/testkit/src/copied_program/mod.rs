@@ -1,9 +1,6 @@
 //! A program that copies tiles to shared memory while it writes out those before, for targets of every vendor.
 
-use tilewright::{ProgramCompiler, ProgramOptions};
-use tilewright_emulator::{Argument, Emulator, Fault, GlobalMemory, Limits, Meanings};
-use tilewright_kernel::{Kernel, Module};
-use tilewright_plugin::Target;
+use crate::prelude::*;
 
 /// Tiles that are written out; one more is copied.
 const TILES: usize = 4;

@@ -1,16 +1,9 @@
 //! Dots of real targets: plans, their code, and their layouts beside the vendor's families.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_kernel::Module;
-use tilewright_layout::families::Neutral;
-use tilewright_layout::{Attribute, Dim, FamilySet, FamilySpec, LinearLayout};
-use tilewright_lower::contraction_kernel;
-use tilewright_plan::contract;
-use tilewright_plan::contract::{Contraction, Question};
-use tilewright_plan::movement::Means;
-use tilewright_plugin::{Artifact, CompileOptions, Emit, Target};
-use tilewright_target::{Number, TargetDescription};
-use tilewright_verify::{check_all_emulated, contraction_cases};
+use crate::prelude::*;
+use tilewright_target::Number;
+use tilewright_verify::check_all_emulated;
 
 /// Types of a, b and the sums, and the bits of the elements that instructions of four warps multiply; none where they
 /// have no such product.
@@ -45,10 +38,6 @@ pub fn question(target: &dyn Target, shape: [u64; 3], types: [&str; 3]) -> Quest
 /// A product by so many warps of 32 lanes.
 pub fn question_of(shape: [u64; 3], types: [&str; 3], warps: u32) -> Question {
     Question::new(shape, types.map(|name| Number::named(name).unwrap()), 32, warps)
-}
-
-pub fn means(target: &dyn Target) -> Means<'_> {
-    Means::of(target.description()).with_instructions(target.instructions())
 }
 
 /// The plan.
@@ -131,8 +120,4 @@ fn columns(layout: &LinearLayout) -> [Vec<[u64; 2]>; 3] {
     let mut registers = of(Dim::REGISTER);
     registers.sort_unstable();
     [registers, of(Dim::LANE), of(Dim::WARP)]
-}
-
-pub fn described(name: &str, text: &str) -> TargetDescription {
-    TargetDescription::from_toml(name, text).unwrap()
 }

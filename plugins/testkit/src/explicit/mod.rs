@@ -4,13 +4,11 @@ pub mod ranked;
 mod table;
 
 use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use tilewright::{ProgramCompiler, ProgramOptions, Stage};
+use crate::prelude::*;
 use tilewright_assign::synthesis::{Derivation, Options};
-use tilewright_emulator::{Limits, Report};
-use tilewright_kernel::Counts;
-use tilewright_plugin::Target;
-use tilewright_testkit::{golden, shared_data};
+use tilewright_emulator::Report;
 use tilewright_verify::case::Case;
 
 #[allow(unused_imports, reason = "each test program uses some of this")]
@@ -81,6 +79,10 @@ pub fn tiled(case: &Case, text: &str, [m, n, k]: [u64; 3], depth: u64) -> (Case,
 
 /// What is found for a text, or why nothing is.
 pub fn derived(target: &dyn Target, text: &str, warps: u32, synthesis: Options) -> Result<Derivation, String> {
+    solution(target, text, warps, synthesis).map(|(_, derivation)| derivation)
+}
+
+fn solution(target: &dyn Target, text: &str, warps: u32, synthesis: Options) -> Result<(Kernel, Derivation), String> {
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
     let options = ProgramOptions { warps: Some(warps), synthesis, ..ProgramOptions::default() };
@@ -90,35 +92,35 @@ pub fn derived(target: &dyn Target, text: &str, warps: u32, synthesis: Options) 
             derivation = Some(found.clone());
         }
     });
-    kernel.map_err(|error| error.to_string())?;
-    derivation.ok_or_else(|| "nothing was solved".to_owned())
+    let kernel = kernel.map_err(|error| error.to_string())?;
+    Ok((kernel, derivation.ok_or_else(|| "nothing was solved".to_owned())?))
 }
 
 /// Solves a program and executes it: its buffers must hold what plain arithmetic says.
-pub fn solved(target: &dyn Target, name: &str, synthesis: Options) -> Solved {
+pub fn solved(target: &dyn Target, name: &str, synthesis: Options) -> Arc<Solved> {
     let (case, text) = case(name);
     executed(target, &case, &text, synthesis)
 }
 
-/// Solves a text for a case, and executes it.
-pub fn executed(target: &dyn Target, case: &Case, text: &str, synthesis: Options) -> Solved {
+/// Solves a text for a case, and executes it: once for all tests of a process.
+pub fn executed(target: &dyn Target, case: &Case, text: &str, synthesis: Options) -> Arc<Solved> {
+    type Known = BTreeMap<String, Arc<OnceLock<Arc<Solved>>>>;
+    static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
+    let key = format!("{} {} {:?} {synthesis:?} {text}", target.description().name, case.name, case.grid);
+    let known = Arc::clone(KNOWN.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
+    Arc::clone(known.get_or_init(|| Arc::new(execute(target, case, text, synthesis))))
+}
+
+fn execute(target: &dyn Target, case: &Case, text: &str, synthesis: Options) -> Solved {
     let name = &case.name;
-    let derivation = derived(target, text, case.warps, synthesis).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
-    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
-    let options = ProgramOptions { warps: Some(case.warps), synthesis, ..ProgramOptions::default() };
-    let (kernel, ended) = match case.compile_and_run(&compiler, text, &options, &Limits::default()) {
-        Ok(ran) => ran,
-        Err(error) => panic!("{name}: {error}"),
-    };
-    assert!(
-        ended.differences.is_empty(),
-        "{name}: {:?}",
-        ended.differences.iter().map(ToString::to_string).collect::<Vec<_>>()
-    );
-    let counts = ended.report.counts;
-    let kernel = tilewright_kernel::Module { kernels: vec![kernel] }.to_string();
-    Solved { derivation, counts, report: ended.report, kernel }
+    let (kernel, derivation) =
+        solution(target, text, case.warps, synthesis).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let ran = case.run(&kernel, means(target), &Limits::default());
+    let ended = ran.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let differences: Vec<String> = ended.differences.iter().map(ToString::to_string).collect();
+    assert!(differences.is_empty(), "{name}: {differences:?}");
+    let kernel = Module { kernels: vec![kernel] }.to_string();
+    Solved { derivation, counts: ended.report.counts, report: ended.report, kernel }
 }
 
 /// What a search finds that leaves out no branch is what the pruned one finds. Of programs that have more leaves than these it is

@@ -3,11 +3,10 @@
 
 use std::fmt::Write;
 
-use tilewright_assign::synthesis::Options;
-use tilewright_plugin::Target;
-use tilewright_verify::case::Case;
-
 use super::{case, executed};
+use crate::prelude::*;
+use tilewright_assign::synthesis::Options;
+use tilewright_verify::case::Case;
 
 /// A variant: what it executes and what is predicted of it, both of the whole launch.
 pub struct Variant {

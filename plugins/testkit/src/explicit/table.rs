@@ -1,13 +1,12 @@
 //! What was found for programs in explicit memory, as a table beside what Triton emits for the same computations.
 
 use std::fmt::Write;
-use tilewright_tile::op::name::{ttg, tw};
-
-use serde_json::Value;
-use tilewright_assign::synthesis::{AccessLine, Derivation, Options};
-use tilewright_plugin::Target;
 
 use super::{PROGRAMS, Solved, solved};
+use crate::prelude::*;
+use serde_json::Value;
+use tilewright_assign::synthesis::{AccessLine, Derivation, Options};
+use tilewright_tile::op::name::{ttg, tw};
 
 /// What Triton makes of the same, counted in its code by `conformance/peers/explicit_beside_triton.py`.
 const TRITON: &str = include_str!("triton.json");

@@ -1,10 +1,6 @@
 //! Kernels that the tests of this crate and of the vendors' crates compile.
 
-use tilewright_kernel::{
-    Binary, Builder, Cast, Compare, Element, Kernel, Launch, Module, Op, Scope, Space, SpecialRegister, Type, Unary,
-    Value,
-};
-use tilewright_target::TargetDescription;
+use crate::prelude::*;
 
 pub const GLOBAL: Type = Type::Pointer(Space::Global);
 pub const WORD: Type = Type::Scalar(Element::I32);

@@ -1,8 +1,6 @@
 //! Layouts that the vendors' crates test with, as text.
 
-use tilewright_layout::families::Neutral;
-use tilewright_layout::{FamilySet, Layout, LinearLayout, MemoryLayout, parse_spec};
-use tilewright_plugin::Target;
+use crate::prelude::*;
 
 /// A blocked layout as text: elements of a thread, threads of a warp, warps, and the order.
 pub fn blocked(size: &[u64], threads: &[u64], warps: &[u64], order: &[u64]) -> String {

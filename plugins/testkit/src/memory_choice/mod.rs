@@ -1,26 +1,7 @@
 //! Choices of memory layouts for the vendors' own layouts of registers, executed by the emulator.
 
-use tilewright_layout::families::Neutral;
-use tilewright_layout::{FamilySet, Layout, LinearLayout, MemoryLayout, parse_spec};
-use tilewright_plan::movement::{Accessor, Candidate, Means, load_shared, store_shared};
-use tilewright_plugin::Target;
-use tilewright_target::Direction;
-use tilewright_verify::{check_emulated, load_case, store_case};
-
-/// The layout that a text names.
-pub fn layout(target: &dyn Target, text: &str, shape: &[u64]) -> Layout {
-    let spec = parse_spec(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    let families = FamilySet::new(vec![&Neutral, target.families()]);
-    families.layout(&spec, shape).unwrap_or_else(|error| panic!("{text}: {error}"))
-}
-
-/// The layout of registers that a text names.
-pub fn registers(target: &dyn Target, text: &str, shape: &[u64]) -> LinearLayout {
-    match layout(target, text, shape) {
-        Layout::Distributed(layout) => layout,
-        other => panic!("{text}: {other:?}"),
-    }
-}
+use crate::prelude::*;
+use tilewright_plan::movement::Candidate;
 
 /// The wavefronts of an accessor of `layout`, executed.
 pub fn executed(
@@ -48,11 +29,6 @@ pub fn executed(
                 .wavefronts_loaded
         }
     }
-}
-
-/// A target with its instructions.
-pub fn all(target: &dyn Target) -> Means<'_> {
-    Means::of(target.description()).with_instructions(target.instructions())
 }
 
 /// Runs all accesses of a candidate: what is executed is what was promised.

@@ -1,10 +1,8 @@
 //! A kernel for each operation of whole programs, and each element that it works on; the vendors' crates compile and
 //! assemble them.
 
-use tilewright_kernel::{
-    Atomic, Binary, Builder, Cast, Compare, Element, Kernel, Launch, MathFunction, MemoryOrder, MemoryScope, Op, Space,
-    SpecialRegister, Type, Unary, Value,
-};
+use crate::prelude::*;
+use tilewright_kernel::{Atomic, MemoryOrder, MemoryScope};
 
 const GLOBAL: Type = Type::Pointer(Space::Global);
 const BIT: Type = Type::Scalar(Element::I1);

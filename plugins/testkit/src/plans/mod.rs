@@ -1,15 +1,12 @@
 //! Reductions, scans, gathers and accesses of shared memory whose code the vendors' crates look at: a
 //! handful of each, for warps of any number of lanes.
 
-use tilewright_kernel::{Binary, Builder, Counts, Kernel, Module, Value, verify};
-use tilewright_layout::families::Neutral;
-use tilewright_layout::{Dim, Families, Layout, LinearLayout, MemoryLayout, parse_spec};
-use tilewright_lower::{gather_kernel, load_kernel, reduction_kernel, scan_kernel, store_kernel};
-use tilewright_plan::movement::{ScanDirection, SharedBits, gather, load_shared, reduce, scan, store_shared};
-use tilewright_plugin::{Artifact, CompileOptions, Emit, Target};
-
 use crate::layouts::{blocked, distributed};
 use crate::movement::Movement;
+use crate::movement::{Reader, goes_straight};
+use crate::prelude::*;
+use tilewright_lower::{gather_kernel, reduction_kernel, scan_kernel};
+use tilewright_plan::movement::{SharedBits, gather};
 
 /// A plan as a kernel, and what its code must do.
 pub struct Planned {
@@ -25,14 +22,7 @@ pub struct Planned {
 
 impl Planned {
     fn new(name: &str, kernel: Kernel, counts: Counts, bits: SharedBits) -> Self {
-        let movement = Movement {
-            stored_bits: bits.stored,
-            loaded_bits: bits.loaded,
-            exchanges: counts.exchanges,
-            block_barriers: counts.barriers,
-            warp_barriers: counts.warp_barriers,
-            tiles: counts.matrix_stores + counts.matrix_loads,
-        };
+        let movement = Movement::of_plan(&counts, bits);
         Self { name: name.to_owned(), kernel, movement, most_stored: bits.stored, least_loaded: bits.loaded }
     }
 
@@ -49,12 +39,10 @@ impl Planned {
             && Movement { stored_bits, loaded_bits, ..found } == self.movement
     }
 
-    /// The kernel as code.
-    pub fn compiled(&self, target: &dyn Target) -> Artifact {
-        let module = Module { kernels: vec![self.kernel.clone()] };
-        verify(&module).expect("a sound kernel");
-        let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
-        target.compile(&module, &options).expect("code")
+    /// The assembly of the kernel.
+    pub fn assembly(&self, target: &dyn Target) -> String {
+        verify(&Module { kernels: vec![self.kernel.clone()] }).expect("a sound kernel");
+        assembly(target, vec![self.kernel.clone()])
     }
 }
 
@@ -150,4 +138,28 @@ fn gathered(target: &dyn Target, name: &str, layout: &str, bits: u32) -> Planned
     let plan = gather(&src, &src, Dim::tensor(1), bits, target.description()).expect("a plan");
     let kernel = gather_kernel("act", &src, &src, bits, &plan).expect("a kernel");
     Planned::new(name, kernel, plan.figures.counts, plan.figures.shared_bits).of_copies(held_bits(&src, &[bits]))
+}
+
+/// The code of all plans moves what they say, and needs no memory for registers.
+pub fn code_moves_what_the_plans_say(target: &dyn Target, lane_bits: u32, reader: &Reader) {
+    for plan in all(target, lane_bits) {
+        let code = plan.assembly(target);
+        goes_straight(&code, true);
+        let found = (reader.movement)(&code, "act");
+        assert!(plan.is_done_by(found), "{}: {found:?}, planned {:?}: {code}", plan.name, plan.movement);
+        (reader.spills_nothing)(&plan.name, &code);
+    }
+}
+
+/// The same of accesses of explicit layouts.
+pub fn accesses_move_what_the_plans_say(target: &dyn Target, lane_bits: u32, reader: &Reader) {
+    for (plan, others) in accesses(target, lane_bits) {
+        let code = plan.assembly(target);
+        let Movement { stored_bits, loaded_bits, exchanges, .. } = (reader.movement)(&code, "act");
+        let expected = match plan.movement {
+            Movement { stored_bits: 0, loaded_bits, .. } => (others, loaded_bits, 0),
+            Movement { stored_bits, .. } => (stored_bits, others, 0),
+        };
+        assert_eq!((stored_bits, loaded_bits, exchanges), expected, "{}: {code}", plan.name);
+    }
 }

@@ -13,17 +13,11 @@
 
 pub mod tally;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-
+use crate::prelude::*;
 use serde_json::Value;
-use tilewright_layout::{LinearLayout, layout_from_json};
-use tilewright_plan::movement;
-use tilewright_plan::movement::{Means, Plan};
-use tilewright_target::{Direction, Instruction, TargetDescription};
-use tilewright_testkit::known_answers::Answers;
-
 use tally::{COUNTED, FROZEN, Tally};
+use tilewright_layout::layout_from_json;
+use tilewright_plan::movement;
 
 const CONVERSIONS: &str = include_str!("../../data/conversions.jsonl");
 /// The product of this repository by which each of Triton's targets is judged.
@@ -45,13 +39,8 @@ pub struct Compared {
 
 fn targets() -> BTreeMap<String, TargetDescription> {
     let files: BTreeMap<String, String> = serde_json::from_str(TARGETS).expect("names of files by target");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(|up| up.join("rust-toolchain.toml").is_file());
-    let folder = root.expect("the repository").join("targets");
-    let read = |(name, file): (String, String)| {
-        let text = std::fs::read_to_string(folder.join(&file)).expect("the target's file");
-        (name, TargetDescription::from_toml(&file, &text).expect("a sound target"))
-    };
-    files.into_iter().map(read).collect()
+    let described = |file: String| described(file.trim_end_matches(".toml"));
+    files.into_iter().map(|(name, file)| (name, described(file))).collect()
 }
 
 fn compared(row: &Value, target: &TargetDescription, instructions: &[Instruction]) -> Compared {

@@ -1,8 +1,8 @@
 //! What a warp does, counted the same way for a plan and for what the Triton compiler emits, and its
 //! price; see the module above.
 
+use crate::prelude::*;
 use serde_json::Value;
-use tilewright_kernel::Counts;
 
 /// The names of what is counted, in the order of [`Tally::counts`].
 pub const COUNTED: [&str; 5] = ["exchanges", "shared", "alu", "block barriers", "warp barriers"];

@@ -3,16 +3,12 @@
 
 pub mod list;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
-use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{Reduction, reduce};
-use tilewright_plugin::Target;
-use tilewright_testkit::golden;
-use tilewright_verify::{check_emulated, reduction_case};
-
 use crate::layouts::distributed;
+use crate::prelude::*;
+use tilewright_plan::movement::Reduction;
+
 pub use list::{MatrixLayouts, Row, list};
 
 const SHAPES: [[u64; 2]; 5] = [[128, 16], [128, 128], [32, 128], [32, 32], [16, 16]];

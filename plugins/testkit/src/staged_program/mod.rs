@@ -1,14 +1,10 @@
 //! A loop that reads tiles in another layout than it loads them in, for targets of every vendor.
 
 use std::path::Path;
-use tilewright_tile::op::name::ttg;
 
-use tilewright::{ProgramCompiler, ProgramOptions, Stage};
+use crate::prelude::*;
 use tilewright_assign::stages::{LoadLine, LoopLine};
-use tilewright_emulator::{Argument, Emulator, Fault, GlobalMemory, Limits, Meanings};
-use tilewright_kernel::{Counts, Kernel, Module};
-use tilewright_plugin::Target;
-use tilewright_testkit::{golden, shared_data};
+use tilewright_tile::op::name::ttg;
 use tilewright_tile::text;
 use tilewright_verify::case::Case;
 

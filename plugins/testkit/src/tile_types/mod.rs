@@ -1,12 +1,7 @@
 //! Every type of real programs after layouts were assigned has a layout, of the target's families.
 
-use std::collections::BTreeSet;
-
+use crate::prelude::*;
 use tilewright_assign::layouts::{Layouts, name};
-use tilewright_layout::families::Neutral;
-use tilewright_layout::{Dim, FamilySet};
-use tilewright_plugin::Target;
-use tilewright_testkit::shared_data;
 use tilewright_tile::{Body, Type, text};
 
 /// Looks at the programs of the full data whose names end so; the number of different types.

@@ -2,7 +2,10 @@
 //! barriers.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::movement::Movement;
+use tilewright_vendor_testkit::movement::{Movement, Reader};
+
+/// How AMD's assembly is read.
+pub const READER: Reader = Reader { instructions, movement, spills_nothing };
 
 /// Bits that an access to shared memory moves for one lane: `ds_read2st64_b32`, on RDNA
 /// `ds_load_2addr_stride64_b32`, moves 64. `None` for a mnemonic of another kind.
@@ -56,19 +59,6 @@ pub fn movement(assembly: &str, kernel: &str) -> Movement {
         }
     }
     movement
-}
-
-/// Every instruction is issued once, so that what is written is what is done: no branch at all,
-/// or, where lanes sit out stores, branches forward around what they sit out.
-pub fn goes_straight(assembly: &str, some_sit_out: bool) {
-    let lines: Vec<&str> = assembly.lines().map(str::trim).collect();
-    let is_branch = |line: &&str| line.starts_with("s_cbranch") || line.starts_with("s_branch");
-    let branches: Vec<(usize, &str)> = lines.iter().copied().enumerate().filter(|(_, line)| is_branch(line)).collect();
-    assert!(some_sit_out || branches.is_empty(), "{assembly}");
-    for (at, branch) in branches {
-        let label = format!("{}:", branch.split_whitespace().nth(1).unwrap());
-        assert!(lines[at..].iter().any(|line| line.starts_with(&label)), "{branch} goes back: {assembly}");
-    }
 }
 
 /// No register of the code's kernels lies in memory.

@@ -1,11 +1,10 @@
 //! The instructions, capabilities and modes that kernels are made of.
 
+use crate::spirv::kernels;
 use rspirv::binary::Disassemble;
 use rspirv::dr::load_words;
-use tilewright_kernel::{Binary, Cast, Element, Module, Type};
-use tilewright_plugin::{CompileError, CompileOptions, Emit, KernelMetadata, Target};
-
-use crate::spirv::kernels;
+use tilewright_plugin::KernelMetadata;
+use tilewright_vendor_testkit::prelude::*;
 
 /// The lines of an artifact's assembly, in single spaces.
 struct Listing(Vec<String>);

@@ -1,13 +1,10 @@
 //! Every row of the instruction table as code: a kernel that issues it once calls the builtin that
 //! stands for it, with operands of its types, and the emulator gives what the row says.
 
-use tilewright_intel::instructions::rows;
-use tilewright_plugin::{CompileError, CompileOptions, Emit, Target};
-use tilewright_target::{Instruction, InstructionKind};
-use tilewright_verify::check_row;
-use tilewright_verify::kernels::instruction_kernel;
-
 use crate::spirv::kernels;
+use tilewright_intel::instructions::rows;
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_verify::check_row;
 
 const ARCHITECTURES: [&str; 3] = ["pvc", "dg2", "xe2"];
 

@@ -1,12 +1,7 @@
 //! Kernels that together use every operation and type, and a product to compile them for.
 
 use crate::validated_target::{self, ValidatedTarget};
-use tilewright_kernel::{
-    Binary, Builder, Cast, Compare, Element, Kernel, Launch, Module, Op, Scope, Space, SpecialRegister, Type, Unary,
-    Value,
-};
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Target};
-use tilewright_target::TargetDescription;
+use tilewright_vendor_testkit::prelude::*;
 
 /// A product of an architecture; its costs play no part here.
 pub fn product(architecture: &str) -> TargetDescription {

@@ -1,10 +1,9 @@
 //! What emitted arithmetic computes, where SPIR-V has no instruction for it: found by evaluating the
 //! words, compared with the definition.
 
-use tilewright_kernel::{Binary, Element};
-
 use crate::spirv::evaluate::evaluate;
 use crate::spirv::kernels;
+use tilewright_vendor_testkit::prelude::*;
 
 /// What an operation gives.
 type Definition<T> = fn(T, T) -> T;

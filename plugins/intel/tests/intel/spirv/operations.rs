@@ -1,23 +1,14 @@
 //! Operations of whole programs as SPIR-V, which the own validator takes, and the standard's where it is at hand.
 
-use crate::validated_target::ValidatedTarget;
-use tilewright_kernel::{Builder, Element, Kernel, Launch, MathFunction, Module, Space, Type};
-use tilewright_plugin::{CompileError, CompileOptions, Emit, Target};
-use tilewright_target::TargetDescription;
-
 use crate::spirv::programs;
+use crate::validated_target::target;
+use tilewright_vendor_testkit::prelude::*;
 
 const LAUNCH: Launch = Launch::new(16, 4);
 
-fn intel(name: &str) -> ValidatedTarget {
-    let path = format!("{}/../../targets/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).expect("the file is there");
-    ValidatedTarget::new(TargetDescription::from_toml(name, &text).expect("it reads")).expect("it is Intel's")
-}
-
 fn compiled(name: &str, kernel: Kernel) -> Result<String, CompileError> {
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
-    let artifact = intel(name).compile(&Module { kernels: vec![kernel] }, &options)?;
+    let artifact = target(name).compile(&Module { kernels: vec![kernel] }, &options)?;
     Ok(artifact.text(Emit::Assembly).expect("assembly is text").to_owned())
 }
 
@@ -85,7 +76,7 @@ fn programs_are_valid() {
 #[test]
 fn functions_that_the_target_lists_are_extended_instructions() {
     for name in ["max1550", "a770"] {
-        let target = intel(name);
+        let target = target(name);
         assert!(!target.description().functions.is_empty());
         for native in &target.description().functions {
             let function = MathFunction::ALL.iter().copied().find(|one| one.name() == native.function).expect("known");

@@ -1,15 +1,12 @@
 //! Modules that break a rule are refused with the place, and never with a panic or as a failure of
 //! the code generator.
 
-use tilewright_intel::IntelTarget;
-use tilewright_kernel::{
-    Binary, Builder, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, Module, Op, Parameter, Region,
-    SharedBuffer, Space, SpecialRegister, Statement, Type, Unary, Value,
-};
-use tilewright_plugin::{CompileError, CompileOptions, Target};
-use tilewright_testkit::split_mix::SplitMix64;
-
 use crate::spirv::kernels::{self, GLOBAL, I1, I32, I64};
+use tilewright_intel::IntelTarget;
+use tilewright_kernel::{Exchange, Issuers, Parameter, Region, SharedBuffer, Statement};
+use tilewright_testkit::split_mix::SplitMix64;
+use tilewright_vendor_testkit::damage::damage;
+use tilewright_vendor_testkit::prelude::*;
 
 /// A kernel of these statements, with two parameters: %0 a global pointer, %1 an `i32`.
 fn kernel(statements: Vec<(Vec<(u32, Type)>, Op)>) -> Kernel {
@@ -240,7 +237,7 @@ fn spoiled_modules_are_compiled_or_refused() {
     for round in 0..3000 {
         let mut module = modules[round % modules.len()].clone();
         for _ in 0..=random.below(3) {
-            spoil(&mut module.kernels[0].body, &mut random);
+            damage(&mut module.kernels[0].body, &mut random);
         }
         match kernels::compile(&module) {
             Ok(_) => {}
@@ -249,42 +246,4 @@ fn spoiled_modules_are_compiled_or_refused() {
         }
     }
     assert!(refused > 1000, "most of them are invalid, {refused} were refused");
-}
-
-/// Changes one thing in a region or in one inside it.
-fn spoil(region: &mut Region, random: &mut SplitMix64) {
-    let count = region.statements.len();
-    let (this, other) = (random.below(count), random.below(count));
-    if let Op::If { then: inner, .. } | Op::For { body: inner, .. } = &mut region.statements[this].op
-        && random.below(2) == 0
-    {
-        return spoil(inner, random);
-    }
-    let op = region.statements[other].op.clone();
-    let results = region.statements[other].results.clone();
-    let spoiled = &mut region.statements[this];
-    let number = Value(random.below(40) as u32);
-    match random.below(6) {
-        0 => spoiled.op = op,
-        1 => spoiled.results = results,
-        2 => region.statements.swap(this, other),
-        3 => drop(region.statements.remove(this)),
-        4 => {
-            let types = [I1, I64, GLOBAL, Type::Vector(Element::F16, 8), Type::Pointer(Space::Shared)];
-            let ty = types[random.below(types.len())];
-            spoiled.results.iter_mut().for_each(|result| result.1 = ty);
-        }
-        _ => match &mut spoiled.op {
-            Op::Binary { a, .. } | Op::Compare { a, .. } | Op::Cast { a, .. } => *a = number,
-            Op::Load { pointer, .. } | Op::Advance { pointer, .. } => *pointer = number,
-            Op::Store { value, .. } | Op::Exchange { value, .. } => *value = number,
-            Op::Yield { values } => values.push(number),
-            Op::If { condition, .. } => *condition = number,
-            Op::For { to, .. } => *to = number,
-            _ => spoiled.results.push((number, I32)),
-        },
-    }
-    if region.statements.is_empty() {
-        region.statements.push(Statement { results: vec![], op: Op::Yield { values: vec![] } });
-    }
 }

@@ -1,10 +1,9 @@
 //! A dialect with just enough for tests of the parts that all targets share.
 #![allow(dead_code, reason = "each test program uses some of this")]
 
-use tilewright_kernel::{Kernel, Module, Scope};
 use tilewright_llvm::values::IntValue;
 use tilewright_llvm::{Code, Dialect, Emitter, Form, KernelForm, Machine, SharedForm, compile};
-use tilewright_plugin::CompileError;
+use tilewright_vendor_testkit::prelude::*;
 
 /// Plain names for one of LLVM's targets.
 pub struct Plain;

@@ -1,11 +1,10 @@
 //! Dots on tensor memory and by warpgroups: the assembler takes their code, and serialises none of it.
 
-use tilewright_nvidia::NvidiaTarget;
-use tilewright_plan::contract::{Contraction, Scale};
-use tilewright_vendor_testkit::dots::{accumulating_assembly, planned, question_of};
-
 use super::ptxas::assemble;
-use crate::products::target;
+use crate::targets::target;
+use tilewright_nvidia::NvidiaTarget;
+use tilewright_vendor_testkit::dots::{accumulating_assembly, planned, question_of};
+use tilewright_vendor_testkit::prelude::*;
 
 fn assembled(target: &NvidiaTarget, architecture: &str, plan: &Contraction) -> String {
     let name = format!("{:?} by {}", [plan.question.a, plan.question.b], plan.unit_name());

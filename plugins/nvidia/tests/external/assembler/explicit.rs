@@ -1,11 +1,8 @@
 //! Programs with explicit layouts whose operands a warpgroup reads where they lie.
 
-use tilewright::{ProgramCompiler, ProgramOptions};
-use tilewright_kernel::Module;
-use tilewright_plugin::{CompileOptions, Emit, Target};
+use crate::targets::target;
 use tilewright_vendor_testkit::explicit::case;
-
-use crate::products::target;
+use tilewright_vendor_testkit::prelude::*;
 
 pub fn reads_in_place_are_assembled() {
     let target = target("h100");

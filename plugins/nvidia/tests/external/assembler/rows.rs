@@ -1,15 +1,11 @@
 //! Kernels of every architecture, and of every row of its instruction table.
 
-use tilewright_kernel::{Launch, Module};
-use tilewright_nvidia::instructions::rows;
-use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget};
-use tilewright_plan::movement::Means;
-use tilewright_plugin::{CompileOptions, Emit, Target};
-use tilewright_vendor_testkit::kernels;
-use tilewright_verify::kernels::instruction_kernel;
-
 use crate::issue::{is_tested_elsewhere, target};
 use crate::tensor_instructions;
+use tilewright_nvidia::instructions::rows;
+use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget};
+use tilewright_vendor_testkit::kernels;
+use tilewright_vendor_testkit::prelude::*;
 
 fn is_assembled(name: &str, target: &NvidiaTarget, module: &Module) {
     let options = CompileOptions { emit: vec![Emit::Object], optimisation: 2 };
@@ -39,7 +35,7 @@ pub fn every_row_is_assembled() {
 }
 
 pub fn rows_of_tensor_memory_are_assembled() {
-    let target = tensor_instructions::target();
-    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let target = crate::targets::target("b200");
+    let means = means(&target);
     is_assembled("rows of tensor memory", &target, &tensor_instructions::issue_of_samples(means));
 }

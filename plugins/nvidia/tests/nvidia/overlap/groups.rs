@@ -1,10 +1,7 @@
 //! Groups of warps: some bring tiles, others multiply them; each waits for the other at mbarriers.
 
-use tilewright::ProgramError;
-use tilewright_emulator::FaultKind;
-use tilewright_kernel::Kernel;
-
 use crate::overlap::program::{Matrices, assembles, text};
+use tilewright_vendor_testkit::prelude::*;
 
 /// Warps that multiply, and that bring tiles to as many buffers as there are.
 #[derive(Clone, Copy)]

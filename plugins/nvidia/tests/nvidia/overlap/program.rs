@@ -1,22 +1,11 @@
 //! Programs that multiply two matrices tile by tile, exactly, and what they give.
 
-use tilewright::{ProgramCompiler, ProgramError, ProgramOptions};
-use tilewright_emulator::{Argument, Emulator, Fault, GlobalMemory, Limits, Meanings};
-use tilewright_kernel::{Kernel, Module};
-use tilewright_nvidia::{NvidiaTarget, object};
-use tilewright_plugin::{CompileOptions, Emit, Target};
-use tilewright_target::TargetDescription;
+use crate::targets::target;
+use tilewright_nvidia::object;
+use tilewright_vendor_testkit::prelude::*;
 
 /// Tiles of K that there are; one more is copied.
 const TILES: usize = 6;
-
-pub fn target(name: &str) -> NvidiaTarget {
-    let text = match name {
-        "a100" => include_str!("../../../../../targets/a100.toml"),
-        _ => include_str!("../../../../../targets/h100.toml"),
-    };
-    NvidiaTarget::new(TargetDescription::from_toml("product.toml", text).unwrap()).unwrap()
-}
 
 /// The kernel as text.
 pub fn text(kernel: &Kernel) -> String {

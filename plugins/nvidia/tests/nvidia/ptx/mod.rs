@@ -1,7 +1,10 @@
 //! Reads PTX: what a lane stores to shared memory and loads from it, the exchanges and the barriers.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::movement::Movement;
+use tilewright_vendor_testkit::movement::{Movement, Reader};
+
+/// How PTX is read. Local memory is looked for wherever movement is.
+pub const READER: Reader = Reader { instructions, movement, spills_nothing: |_, _| () };
 
 /// Bits that a PTX access moves for one lane: `ld.shared.v4.b32` moves 128.
 fn bits(mnemonic: &str) -> u64 {
@@ -53,18 +56,6 @@ pub fn movement(ptx: &str, kernel: &str) -> Movement {
     }
     assert!(!ptx.contains(".local"), "no local memory: {ptx}");
     movement
-}
-
-/// Every instruction is issued once, so that what is written is what is done: no branch at all,
-/// or, where lanes sit out stores, branches forward around what they sit out.
-pub fn goes_straight(ptx: &str, some_sit_out: bool) {
-    let lines: Vec<&str> = ptx.lines().map(str::trim).collect();
-    let branches: Vec<(usize, &str)> = lines.iter().copied().enumerate().filter(|(_, l)| l.contains("bra ")).collect();
-    assert!(some_sit_out || branches.is_empty(), "{ptx}");
-    for (at, branch) in branches {
-        let label = format!("{}:", branch.trim_end_matches(';').split_whitespace().last().unwrap());
-        assert!(lines[at..].iter().any(|line| line.starts_with(&label)), "{branch} goes back: {ptx}");
-    }
 }
 
 /// What is read here reads real PTX.

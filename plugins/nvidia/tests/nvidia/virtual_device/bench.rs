@@ -1,20 +1,12 @@
 //! Runs PTX on the virtual device.
 
-use tilewright_nvidia::NvidiaTarget;
-use tilewright_plugin::{
-    Artifact, Device, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Payload, Target,
-};
-use tilewright_target::TargetDescription;
+use crate::targets::target;
+use tilewright_plugin::{KernelMetadata, Payload};
+use tilewright_vendor_testkit::prelude::*;
 use tilewright_virtual_ptx::{Report, VirtualDevice};
 
-/// The product whose code is run.
-pub fn a100() -> NvidiaTarget {
-    let text = include_str!("../../../../../targets/a100.toml");
-    NvidiaTarget::new(TargetDescription::from_toml("a100.toml", text).unwrap()).unwrap()
-}
-
 pub fn device() -> VirtualDevice {
-    let target = a100();
+    let target = target("a100");
     VirtualDevice::new(target.description().clone(), target.instructions().to_vec())
 }
 

@@ -1,17 +1,17 @@
 //! Bulk copies on the virtual device: boxes and spans there and back, what they may not do, and every row as we emit it.
 
+use crate::targets::target;
+use crate::virtual_device::bench::{Shape, artifact, fault, words};
 use tilewright_kernel::{MAX_RANK, MappedTensor, Outside, TensorMap};
 use tilewright_nvidia::NvidiaTarget;
-use tilewright_plugin::{Device, DeviceError, EncodedMap, LaunchArgument, LaunchRequest, Target};
-use tilewright_target::{BoxOperand, Instruction, Mix, Operand, TargetDescription};
-use tilewright_verify::{TestCase, box_copy_case, box_origins, check, span_copy_case};
+use tilewright_plugin::EncodedMap;
+use tilewright_target::{BoxOperand, Mix};
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_verify::{TestCase, box_copy_case, box_origins, span_copy_case};
 use tilewright_virtual_ptx::VirtualDevice;
 
-use crate::virtual_device::bench::{Shape, artifact, fault, words};
-
 fn h100() -> (NvidiaTarget, VirtualDevice) {
-    let text = include_str!("../../../../../targets/h100.toml");
-    let target = NvidiaTarget::new(TargetDescription::from_toml("h100.toml", text).unwrap()).unwrap();
+    let target = target("h100");
     let device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
     (target, device)
 }

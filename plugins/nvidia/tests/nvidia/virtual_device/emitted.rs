@@ -1,17 +1,11 @@
 //! What this plugin emits, executed: conversions between the layouts of `oracle/conversions.jsonl`. Every register must hold
 //! what its layout says, and what was executed is what the plan counts before anything was emitted.
 
+use crate::targets::target;
+use crate::virtual_device::bench::device;
 use serde_json::Value;
-use tilewright_kernel::Counts;
-use tilewright_layout::{Dim, LinearLayout};
-use tilewright_lower::conversion_kernel;
 use tilewright_plan::movement;
-use tilewright_plan::movement::{Means, MovementError};
-use tilewright_plugin::Target;
-use tilewright_testkit::known_answers::Answers;
-use tilewright_verify::{check, conversion_case};
-
-use crate::virtual_device::bench::{a100, device};
+use tilewright_vendor_testkit::prelude::*;
 
 fn layout(json: &Value) -> LinearLayout {
     let layout = &json["layout"];
@@ -49,8 +43,8 @@ fn conversions_are_right_and_as_planned() {
 
 pub fn check_conversions_are_right_and_as_planned(answers: Answers) {
     let sample = include_str!("../../../../testkit/data/conversions.jsonl");
-    let target = a100();
-    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let target = target("a100");
+    let means = means(&target);
     let (mut shown, mut large) = (0, 0);
     for row in answers.rows(sample, "oracle/conversions.jsonl") {
         let name = row["id"].as_str().unwrap();

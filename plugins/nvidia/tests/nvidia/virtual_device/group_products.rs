@@ -1,18 +1,14 @@
 //! Products of four warps on the virtual device: every kind of row as we emit it, on matrices in every arrangement, whose
 //! descriptors are read by the canonical layouts of PTX ISA; and what is written while it is read.
 
+use crate::targets::target;
+use crate::virtual_device::bench::{Given, Shape, run_on};
 use tilewright_nvidia::NvidiaTarget;
-use tilewright_plan::movement::Means;
-use tilewright_plugin::Target;
-use tilewright_target::TargetDescription;
-use tilewright_verify::{check, instruction_case};
+use tilewright_vendor_testkit::prelude::*;
 use tilewright_virtual_ptx::VirtualDevice;
 
-use crate::virtual_device::bench::{Given, Shape, run_on};
-
 fn h100() -> (NvidiaTarget, VirtualDevice) {
-    let text = include_str!("../../../../../targets/h100.toml");
-    let target = NvidiaTarget::new(TargetDescription::from_toml("h100.toml", text).unwrap()).unwrap();
+    let target = target("h100");
     let device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
     (target, device)
 }
@@ -27,8 +23,7 @@ fn every_row_multiplies() {
     });
     let mut ran = 0;
     for row in chosen {
-        let proof = instruction_case(row, Means::of(target.description()).with_instructions(target.instructions()))
-            .and_then(|case| check(&case, &target, &mut device));
+        let proof = instruction_case(row, means(&target)).and_then(|case| check(&case, &target, &mut device));
         proof.unwrap_or_else(|wrong| panic!("{}: {wrong}", row.name));
         ran += 1;
     }

@@ -1,15 +1,12 @@
 //! Whole programs: compiled from their text for the product, and executed over their grids; every buffer must hold what
 //! the case says, which no compiler computed.
 
+use crate::targets::target;
 use std::path::{Path, PathBuf};
 
-use tilewright::{ProgramCompiler, ProgramOptions};
-use tilewright_testkit::known_answers::Answers;
-use tilewright_testkit::shared_data;
+use crate::virtual_device::bench::device;
+use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::case::Case;
-use tilewright_verify::check;
-
-use crate::virtual_device::bench::{a100, device};
 
 /// The programs that the suite carries, or all.
 fn files(answers: Answers) -> Vec<PathBuf> {
@@ -24,7 +21,7 @@ fn files(answers: Answers) -> Vec<PathBuf> {
 fn run(file: &Path) -> Result<Option<String>, String> {
     let case = Case::read(file).unwrap_or_else(|error| panic!("{error}"));
     let text = std::fs::read_to_string(&case.program).unwrap();
-    let (target, dialects, imports) = (a100(), tilewright_dialects::all(), tilewright_dialects::imports());
+    let (target, dialects, imports) = (target("a100"), tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
     let options =
         ProgramOptions { warps: Some(case.warps), entry: Some(case.entry.clone()), ..ProgramOptions::default() };

@@ -1,0 +1,40 @@
+//! Names that nearly every test of a vendor's plugin uses.
+
+pub use std::collections::{BTreeMap, BTreeSet};
+pub use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
+pub use tilewright_assign::{Assigned, Machine, assign};
+pub use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Limits, Meanings};
+pub use tilewright_kernel::{
+    Binary, Builder, Cast, Compare, Counts, Element, Kernel, Launch, MathFunction, Module, Op, Scope, Space,
+    SpecialRegister, Type, Unary, Value, verify,
+};
+pub use tilewright_layout::families::Neutral;
+pub use tilewright_layout::{
+    Attribute, Bases, Dim, Families, FamilySet, FamilySpec, Layout, LinearLayout, MemoryLayout, SampleUse, parse_spec,
+};
+pub use tilewright_lower::{
+    Stages, contraction_kernel, conversion_kernel, load_kernel, staged_copy_kernel, store_kernel,
+};
+pub use tilewright_plan::contract::{self, Contraction, Question, Scale};
+pub use tilewright_plan::movement::{
+    Accessor, CopyQuestion, GlobalTensor, Means, MovementError, Plan, ScanDirection, candidates, convert,
+    copy_to_shared, load_shared, reduce, scan, slots, store_shared,
+};
+pub use tilewright_plugin::{
+    Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, Target,
+};
+pub use tilewright_target::{
+    Direction, Evidence, Instruction, InstructionKind, MemoryOperand, Operand, Semantics, TargetDescription,
+    UnusedInstruction,
+};
+pub use tilewright_testkit::known_answers::{self, Answers, same_layout};
+pub use tilewright_testkit::thread_value::ThreadValue;
+pub use tilewright_testkit::{golden, shared_data};
+pub use tilewright_verify::kernels::instruction_kernel;
+pub use tilewright_verify::{
+    check, check_emulated, contraction_cases, conversion_case, gather_case, instruction_case, load_case,
+    reduction_case, scan_case, store_case,
+};
+
+pub use crate::code::{artifact, assembled, assembly, refusal};
+pub use crate::targets::{described, means};

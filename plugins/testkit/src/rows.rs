@@ -1,0 +1,109 @@
+//! Instructions of a vendor's table beside published layouts and the vendor's families.
+
+use serde_json::Value;
+use tilewright_target::TensorOperand;
+
+use crate::prelude::*;
+
+/// The element, its bits and the layout of an operand in registers.
+pub fn find_register<'a>(row: &'a Instruction, wanted: &str) -> Option<(&'a str, u32, &'a LinearLayout)> {
+    row.operands.iter().find_map(|operand| match operand {
+        Operand::Register { role, element, bits, layout } if role == wanted => Some((element.as_str(), *bits, layout)),
+        _ => None,
+    })
+}
+
+/// The same of an operand that the instruction has in registers.
+#[track_caller]
+pub fn register<'a>(row: &'a Instruction, wanted: &str) -> (&'a str, u32, &'a LinearLayout) {
+    find_register(row, wanted).unwrap_or_else(|| panic!("{} has no {wanted} in registers", row.name))
+}
+
+/// An operand in shared memory.
+#[track_caller]
+pub fn memory<'a>(row: &'a Instruction, wanted: &str) -> &'a MemoryOperand {
+    let found = row.operands.iter().find_map(|operand| match operand {
+        Operand::Memory(memory) if memory.role == wanted => Some(memory),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("{} has no {wanted} in shared memory", row.name))
+}
+
+/// The first operand in tensor memory.
+#[track_caller]
+pub fn tile(row: &Instruction) -> &TensorOperand {
+    row.operands.iter().find_map(Operand::tensor).unwrap_or_else(|| panic!("{} has no tile", row.name))
+}
+
+/// The constant that an instruction takes.
+pub fn constant(row: &Instruction) -> Option<u64> {
+    row.operands.iter().find_map(|operand| match operand {
+        Operand::Constant { value, .. } => Some(*value),
+        _ => None,
+    })
+}
+
+/// Sizes of a layout's axes.
+pub fn sizes<const N: usize>(layout: &LinearLayout) -> [u64; N] {
+    std::array::from_fn(|axis| 1 << layout.out_bits(Dim::tensor(axis)))
+}
+
+/// Where registers of threads are: the coordinates of an element.
+pub fn place(layout: &LinearLayout, register: u64, lane: u64, warp: u64) -> Vec<u64> {
+    let all = [(Dim::REGISTER, register), (Dim::LANE, lane), (Dim::WARP, warp)];
+    let at: Vec<_> = all.into_iter().filter(|(dim, _)| layout.ins().contains(*dim)).collect();
+    layout.apply(&at).expect("a place").into_iter().map(|(_, coordinate)| coordinate).collect()
+}
+
+/// That an operand in registers lies as a published thread-value layout says, which counts the elements of a tile of so
+/// many rows down its columns, or along its rows if the axes are swapped.
+pub fn same_places(row: &Instruction, role: &str, published: &Value, rows: u64, is_swapped: bool) {
+    let published = ThreadValue::parse(published.as_str().expect("a thread-value layout"));
+    let (_, _, layout) = register(row, role);
+    let operand = row.operands.iter().find(|operand| operand.role() == Some(role)).expect("it is in registers");
+    assert_eq!(published.size(1), row.registers(operand), "registers of {role} of {}", row.name);
+    let lanes = 1 << layout.in_bits(Dim::LANE);
+    for thread in 0..published.size(0) {
+        for value in 0..published.size(1) {
+            let found = place(layout, value, thread % lanes, thread / lanes);
+            let (first, second) = if is_swapped { (found[1], found[0]) } else { (found[0], found[1]) };
+            let index = published.index(thread, value);
+            let expected = (index % rows, index / rows);
+            assert_eq!((first, second), expected, "{role} of {}, thread {thread}, value {value}", row.name);
+        }
+    }
+}
+
+/// The part of a family's layout along these dims that each holds something of it.
+pub fn of_family(families: &dyn Families, spec: &FamilySpec, shape: &[u64], dims: &[Dim]) -> LinearLayout {
+    let layout = families.resolve(spec, shape, families).expect("a layout");
+    let outs: Vec<_> = layout.linear().outs().dims().collect();
+    let part = layout.linear().sublayout(dims, &outs).expect("its dims");
+    part.remove_zero_bases(Dim::REGISTER)
+}
+
+/// That samples of families are layouts with names of their own, for so many lanes and warps, and that each operand's
+/// instruction is in the table once. Gives these instructions.
+pub fn samples_are_layouts(
+    families: &dyn Families,
+    table: &[Instruction],
+    asked: SampleUse,
+    shape: &[u64],
+) -> Vec<String> {
+    let samples = families.samples(asked);
+    let names: BTreeSet<_> = samples.iter().map(|sample| &sample.name).collect();
+    assert_eq!(names.len(), samples.len(), "names are unique");
+    for sample in &samples {
+        let layout = families.resolve(&sample.spec, shape, families).expect("a sample is a layout");
+        if let Layout::Distributed(layout) = &layout {
+            let dims = [Dim::LANE, Dim::WARP].map(|dim| 1 << layout.in_bits(dim));
+            assert_eq!(dims, [asked.lanes, asked.warps], "{}", sample.name);
+        }
+    }
+    let fed = samples.iter().filter_map(|sample| sample.operand.as_ref()).map(|operand| operand.instruction.clone());
+    let fed: Vec<String> = fed.collect();
+    for name in &fed {
+        assert_eq!(table.iter().filter(|row| row.name == *name).count(), 1, "instructions `{name}`");
+    }
+    fed
+}
