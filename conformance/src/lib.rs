@@ -12,6 +12,7 @@
 
 mod answers;
 mod case;
+mod context;
 mod devices;
 mod expectations;
 mod filter;
@@ -30,10 +31,11 @@ mod targets;
 
 pub use answers::{Answers, AnswersError, Row, Rows};
 pub use case::{Case, Trials, Verdict};
+pub use context::{Context, Thoroughness};
 pub use devices::Devices;
 pub use expectations::{Expectations, ExpectationsError};
 pub use filter::{Filter, FilterError};
-pub use group::{Context, Group, ListError, Thoroughness, list};
+pub use group::{Group, ListError, list};
 pub use mandatory::{Mandatory, MandatoryError};
 pub use outcome::{CaseResult, Level, Outcome, Status};
 pub use products::Products;

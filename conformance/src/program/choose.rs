@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::arguments::{Arguments, Choice, Which};
 use super::smoke::sample;
-use super::{Program, Stop};
+use super::stop::Stop;
+use super::suite::Program;
 use crate::suggest::{did_you_mean, suggestion};
 use crate::{Answers, Context, Filter, FilterError, Group, Targets, list};
 use tilewright_target::nearest;

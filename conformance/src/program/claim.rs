@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::arguments::{MessageFormat, Which};
 use super::choose::chosen_targets;
-use super::{CALL, Program, Stop};
+use super::stop::Stop;
+use super::suite::{CALL, Program};
 use crate::{CaseResult, Exit, Kept, Level, Status, Targets};
 
 /// Cases named of those that stand against a claim.

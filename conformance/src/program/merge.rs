@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use super::Stop;
 use super::arguments::Reporting;
 use super::output::{Output, write};
+use super::stop::Stop;
 use crate::results::{Event, KeptError, Lines};
 use crate::{CaseResult, Exit, HarnessError, Kept};
 

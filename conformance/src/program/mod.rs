@@ -1,8 +1,9 @@
-//! The suite as a command: its arguments, and what it does with them.
+//! The suite as a command: its arguments, and the subcommands.
 
 mod arguments;
 mod choose;
 mod claim;
+mod command;
 mod interrupt;
 mod merge;
 mod output;
@@ -10,165 +11,7 @@ mod pack;
 mod repro;
 mod run;
 mod smoke;
+mod stop;
+mod suite;
 
-use std::ffi::OsString;
-use std::io::{self, Write};
-use std::path::PathBuf;
-use std::time::Duration;
-
-use clap::Parser;
-
-use crate::runner::serve;
-use crate::{AnswersError, Context, Exit, Group, Mandatory, OpenError, Targets};
-
-use arguments::{Arguments, Command, MessageFormat, Which};
-use choose::{Chosen, chosen_targets, context};
-
-/// Finds the targets that there are, with the given plugin files in front of all others, each of whose calls has so much time.
-pub type OpenTargets = Box<dyn Fn(&[PathBuf], Duration) -> Result<Box<dyn Targets>, OpenError>>;
-
-/// The time that one call of a plugin has outside of cases, on which a command waits.
-const CALL: Duration = Duration::from_secs(120);
-
-/// The time that one has in a worker, whose cases the runner ends: no case has as much.
-const CALL_OF_CASE: Duration = Duration::from_secs(7 * 24 * 3600);
-
-/// A conformance command: where targets come from, and the groups of cases. The product's own is
-/// one; a vendor's may have groups of its own.
-pub struct Program {
-    /// Where targets come from.
-    pub targets: OpenTargets,
-    /// Where cases come from.
-    pub groups: Vec<Box<dyn Group>>,
-    /// Which of them a target must have shown to claim a level.
-    pub mandatory: Mandatory,
-    /// Arguments that come before all others when the program starts itself as a worker.
-    pub prefix: Vec<OsString>,
-}
-
-/// Why the program ends early, with what it says.
-struct Stop(Exit, String);
-
-impl Stop {
-    fn usage(message: String) -> Self {
-        Self(Exit::Usage, message)
-    }
-
-    fn harness(message: String) -> Self {
-        Self(Exit::Harness, message)
-    }
-}
-
-impl From<OpenError> for Stop {
-    fn from(error: OpenError) -> Self {
-        let exit = match error {
-            OpenError::Unknown(_) => Exit::Usage,
-            OpenError::Broken { .. } => Exit::Harness,
-        };
-        Self(exit, error.to_string())
-    }
-}
-
-impl From<AnswersError> for Stop {
-    fn from(error: AnswersError) -> Self {
-        Self::usage(error.to_string())
-    }
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Self::harness(format!("cannot write the results: {error}"))
-    }
-}
-
-impl Program {
-    /// Runs the command with the process's arguments, or those given; the first is the program.
-    pub fn run(&self, arguments: impl IntoIterator<Item = OsString>) -> Exit {
-        let words: Vec<_> = arguments.into_iter().collect();
-        let arguments = match Arguments::try_parse_from(&words) {
-            Ok(arguments) => arguments,
-            Err(error) => {
-                // Nobody can be told where even this cannot be written.
-                let _ = error.print();
-                return if error.use_stderr() { Exit::Usage } else { Exit::Ok };
-            }
-        };
-        self.obey(&arguments, words.get(1..).unwrap_or_default()).unwrap_or_else(|Stop(exit, message)| {
-            eprintln!("error: {message}");
-            exit
-        })
-    }
-
-    /// Does what the arguments say, which were written as `words`.
-    fn obey(&self, arguments: &Arguments, words: &[OsString]) -> Result<Exit, Stop> {
-        match &arguments.command {
-            Some(Command::RunBatch { which }) => return self.serve(which),
-            Some(Command::Merge { files, results, reporting }) => {
-                return merge::merge(files, results.as_deref(), reporting);
-            }
-            Some(Command::Claim { files, level, which, message_format }) => {
-                return self.claim(files, *level, which, *message_format);
-            }
-            Some(Command::Pack { folder, which, choice, date }) => {
-                return self.pack(folder, which, choice, date.as_deref());
-            }
-            Some(Command::Run { command, plugins }) => return Ok(self.play(command, plugins)),
-            None => {}
-        }
-        let targets = (self.targets)(&arguments.which.plugins, CALL)?;
-        if arguments.list_targets {
-            return list_targets(&*targets, arguments.reporting.message_format);
-        }
-        let names = chosen_targets(&*targets, &arguments.which.targets)?;
-        let answers = arguments.which.answers()?;
-        let (cases, whole) = self.chosen_cases(&*targets, &names, &answers, arguments)?;
-        if arguments.list {
-            return list_cases(&cases, arguments.reporting.message_format);
-        }
-        self.execute(&*targets, &cases, whole, arguments, words)
-    }
-
-    /// The worker's side.
-    fn serve(&self, which: &Which) -> Result<Exit, Stop> {
-        let open = || -> Result<Context, String> {
-            let targets = (self.targets)(&which.plugins, CALL_OF_CASE).map_err(|error| error.to_string())?;
-            let [name] = &which.targets[..] else { return Err("a worker has one target".to_owned()) };
-            let answers = which.answers().map_err(|error| error.to_string())?;
-            context(&*targets, name, &answers, which).map_err(|Stop(_, message)| message)
-        };
-        serve(&self.groups, open)?;
-        Ok(Exit::Ok)
-    }
-}
-
-fn list_targets(targets: &dyn Targets, format: MessageFormat) -> Result<Exit, Stop> {
-    let list = targets.list();
-    let mut out = io::stdout().lock();
-    let width = |text: fn(&tilewright_target::TargetDescription) -> &str| {
-        list.iter().map(|target| text(target).len()).max().unwrap_or(0)
-    };
-    let (names, architectures) = (width(|target| &target.name), width(|target| &target.architecture));
-    for target in &list {
-        let (name, architecture, product) = (&target.name, &target.architecture, &target.product);
-        match format {
-            MessageFormat::Human => writeln!(out, "{name:names$}  {architecture:architectures$}  {product}")?,
-            MessageFormat::Json => {
-                let line = serde_json::json!({"name": name, "architecture": architecture, "product": product});
-                writeln!(out, "{line}")?;
-            }
-        }
-    }
-    Ok(Exit::Ok)
-}
-
-fn list_cases(cases: &Chosen, format: MessageFormat) -> Result<Exit, Stop> {
-    let mut out = io::stdout().lock();
-    for (target, name) in cases.iter().flat_map(|(target, names)| names.iter().map(move |name| (target, name))) {
-        match format {
-            MessageFormat::Human if cases.len() == 1 => writeln!(out, "{name}")?,
-            MessageFormat::Human => writeln!(out, "{target} {name}")?,
-            MessageFormat::Json => writeln!(out, "{}", serde_json::json!({"target": target, "name": name}))?,
-        }
-    }
-    Ok(Exit::Ok)
-}
+pub use suite::{OpenTargets, Program};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use super::Stop;
 use super::arguments::{MessageFormat, Reporting};
+use super::stop::Stop;
 use crate::expectations::{Expectations, blessed};
 use crate::report::{self, Human, Progress, json};
 use crate::results::{Event, Lines};

@@ -9,7 +9,8 @@ use tilewright_plugin::{CompileError, CompileOptions, Target};
 
 use super::arguments::{Choice, Which};
 use super::choose::{Chosen, chosen_targets, context, narrowed};
-use super::{CALL, Program, Stop};
+use super::stop::Stop;
+use super::suite::{CALL, Program};
 use crate::{Case, Context, Exit, Served, Status, Targets, Verdict, list};
 
 impl Program {

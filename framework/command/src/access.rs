@@ -8,11 +8,11 @@ use serde_json::{Value as Json, json};
 
 use tilewright::PipelineError;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright_lower::{copy_kernel, load_kernel, store_kernel};
 use tilewright_plan::movement::{
     GlobalAccess, GlobalTensor, MovementError, SharedAccess, Stride, access_global, load_shared, store_shared,
 };
 use tilewright_target::{Direction, TargetDescription};
+use tilewright_verify::kernels::{copy_kernel, load_kernel, store_kernel};
 
 use crate::emit::{Emission, emit};
 use crate::failure::Failure;
@@ -57,15 +57,15 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
             let memory = tensor.memory(&session, "MEMORY", text)?;
             let both = of_shared(&registers, &memory, bits, target).map_err(movement)?;
             let kernels = [
-                store_kernel("store", &registers, &memory, bits, &both.store),
-                load_kernel("load", &registers, &memory, bits, &both.load),
+                store_kernel(&registers, &memory, bits, &both.store),
+                load_kernel(&registers, &memory, bits, &both.load),
             ];
             (shared_answer(&both), shared_text(&both, bits), kernels.into_iter().collect::<Result<Vec<_>, _>>())
         }
         None => {
             let memory = global_tensor(&input::shape(&tensor.shape)?, &options.order, options.alignment)?;
             let both = of_global(&registers, &memory, bits, target).map_err(movement)?;
-            let kernel = copy_kernel("copy", &registers, bits, &both.load, &both.store).map(|kernel| vec![kernel]);
+            let kernel = copy_kernel(&registers, bits, &both.load, &both.store).map(|kernel| vec![kernel]);
             (global_answer(&both), global_text(&both, bits, target), kernel)
         }
     };

@@ -8,9 +8,9 @@ use serde_json::{Value as Json, json};
 
 use tilewright::PipelineError;
 use tilewright_kernel::Launch;
-use tilewright_lower::{Stages, staged_box_kernel, staged_copy_kernel};
 use tilewright_plan::movement::{BoxCopy, CopyQuestion, Means, SharedCopy, copy_to_shared};
 use tilewright_target::TargetDescription;
+use tilewright_verify::kernels::{Stages, pointer_copy_kernel, tensor_copy_kernel};
 
 use crate::access::global_tensor;
 use crate::emit::{Emission, emit};
@@ -74,8 +74,8 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     if let Some((form, code)) = options.emission.wanted() {
         let stages = Stages { buffers: options.stages, tensors: 2 * options.stages, omitted: None };
         let kernel = match copy.boxes() {
-            Some(boxes) => staged_box_kernel("copy", boxes, &memory, Launch::new(lanes, options.warps), stages),
-            None => staged_copy_kernel("copy", &copy, &memory, element_bits, stages),
+            Some(boxes) => tensor_copy_kernel(boxes, &memory, Launch::new(lanes, options.warps), stages),
+            None => pointer_copy_kernel(&copy, &memory, element_bits, stages),
         };
         let kernel = kernel.map_err(movement)?;
         return emit(&session, &target.description().name, vec![kernel], form, &code);

@@ -8,11 +8,11 @@ use serde_json::{Value as Json, json};
 
 use tilewright::PipelineError;
 use tilewright_layout::{LinearLayout, layout_to_json};
-use tilewright_lower::contraction_kernel;
 use tilewright_plan::contract;
 use tilewright_plan::contract::{Candidate, Contraction, Question, Scale};
 use tilewright_plan::movement::{Means, Rejected};
 use tilewright_target::Number;
+use tilewright_verify::kernels::mma_kernel;
 
 use crate::emit::{Emission, emit};
 use crate::failure::Failure;
@@ -94,7 +94,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     question.saturating = options.saturating;
     let plan = contract::plan(&question, means).map_err(refused)?;
     if let Some((form, code)) = options.emission.wanted() {
-        let kernel = contraction_kernel("dot", &plan, false, means).map_err(PipelineError::Movement)?;
+        let kernel = mma_kernel(&plan, false, means).map_err(PipelineError::Movement)?;
         return emit(&session, &target.name, vec![kernel], form, &code);
     }
     let mut out = std::io::stdout().lock();

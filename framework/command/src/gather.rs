@@ -6,9 +6,9 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 
 use tilewright::PipelineError;
-use tilewright_lower::gather_kernel;
 use tilewright_plan::movement;
 use tilewright_plan::movement::Gather;
+use tilewright_verify::kernels::gather_kernel;
 
 use crate::emit::{Emission, emit};
 use crate::failure::Failure;
@@ -50,7 +50,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let movement = |error| Failure::from(PipelineError::Movement(error));
     let plan = movement::gather(&src, &indices, axis, bits, target).map_err(movement)?;
     if let Some((form, code)) = options.emission.wanted() {
-        let kernel = gather_kernel("gather", &src, &indices, bits, &plan).map_err(movement)?;
+        let kernel = gather_kernel([&src, &indices], bits, &plan).map_err(movement)?;
         return emit(&session, &target.name, vec![kernel], form, &code);
     }
     let mut out = std::io::stdout().lock();

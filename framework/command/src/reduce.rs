@@ -7,9 +7,9 @@ use serde_json::{Value as Json, json};
 
 use tilewright::PipelineError;
 use tilewright_layout::layout_to_json;
-use tilewright_lower::reduction_kernel;
 use tilewright_plan::movement;
 use tilewright_plan::movement::{Reduction, slots};
+use tilewright_verify::kernels::reduction_kernel;
 
 use crate::emit::{Emission, emit};
 use crate::failure::Failure;
@@ -44,7 +44,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let movement = |error| Failure::from(PipelineError::Movement(error));
     let plan = &movement::reduce(&src, axis, &bits, target).map_err(movement)?;
     if let Some((form, code)) = options.emission.wanted() {
-        let kernel = reduction_kernel("reduce", &src, &bits, plan).map_err(movement)?;
+        let kernel = reduction_kernel(&src, &bits, plan).map_err(movement)?;
         return emit(&session, &target.name, vec![kernel], form, &code);
     }
     let mut out = std::io::stdout().lock();

@@ -6,10 +6,9 @@ use clap::Args;
 use serde_json::Value as Json;
 
 use tilewright::PipelineError;
-use tilewright_kernel::Binary;
-use tilewright_lower::scan_kernel;
 use tilewright_plan::movement;
 use tilewright_plan::movement::{Scan, ScanDirection};
+use tilewright_verify::kernels::{add, scan_kernel};
 
 use crate::emit::{Emission, emit};
 use crate::failure::Failure;
@@ -43,9 +42,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let movement = |error| Failure::from(PipelineError::Movement(error));
     let plan = movement::scan(&src, axis, &bits, direction(options.reverse), target).map_err(movement)?;
     if let Some((form, code)) = options.emission.wanted() {
-        let kernel = scan_kernel("scan", &src, &bits, &plan, &mut |builder, earlier, later| {
-            earlier.iter().zip(later).map(|(&a, &b)| builder.binary(Binary::Add, a, b)).collect()
-        });
+        let kernel = scan_kernel(&src, &bits, &plan, &mut add);
         return emit(&session, &target.name, vec![kernel.map_err(movement)?], form, &code);
     }
     let mut out = std::io::stdout().lock();

@@ -2,8 +2,9 @@
 //!
 //! [`movement`] plans conversions, reductions, scans, gathers, accesses of memory and copies. [`contract`] plans matrix
 //! multiplication with a target's instructions. [`constraint`] solves for layouts in registers, and [`memory_synthesis`]
-//! for layouts in shared memory, from the operations that use them.
+//! for layouts in shared memory, from the operations that use them. [`barrier_hazards`] finds the barriers between such operations.
 
+pub mod barrier_hazards;
 pub mod constraint;
 pub mod contract;
 mod layouts;

@@ -151,7 +151,7 @@ pub fn box_copy_case(
 ) -> Result<TestCase, CheckFailure> {
     let mapped = Mapped::new(map);
     let sides = Sides::of_box(row, &mapped, origin)?;
-    let kernel = bulk_kernel("bulk", row, lanes, Bulk::Box(map), flaw).map_err(CheckFailure::Row)?;
+    let kernel = bulk_kernel(row, lanes, Bulk::Box(map), flaw).map_err(CheckFailure::Row)?;
     let is_number = map.outside == Outside::NotANumber;
     let element = float(map.element_bits).filter(|_| is_number).unwrap_or(Element::Unsigned(8));
     let [global, held] = sides.buffers((map.element_bits / 8) as usize, element);
@@ -170,7 +170,7 @@ pub fn span_copy_case(
     lanes: u32,
     flaw: Option<BulkFlaw>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = bulk_kernel("bulk", row, lanes, Bulk::Span(bytes), flaw).map_err(CheckFailure::Row)?;
+    let kernel = bulk_kernel(row, lanes, Bulk::Span(bytes), flaw).map_err(CheckFailure::Row)?;
     Ok(TestCase::of_buffers(kernel, 1, Sides::of_span(row, bytes).buffers(1, Element::Unsigned(8)).into()))
 }
 

@@ -15,8 +15,8 @@ use super::contraction_memory::{Value, multiplied};
 use super::exact::Exact;
 use super::test_case::{Legend, Predicted, TestBuffer, TestCase, input, output};
 use super::tolerance::Tolerance;
+use crate::kernels::mma_kernel;
 use tilewright_kernel::Kernel;
-use tilewright_lower::contraction_kernel;
 use tilewright_plan::contract::Contraction;
 use tilewright_plan::movement::Means;
 use tilewright_target::Number;
@@ -58,7 +58,7 @@ impl Factors {
         accumulates: bool,
         means: Means<'_>,
     ) -> Result<(Kernel, Vec<Vec<u8>>), CheckFailure> {
-        let kernel = contraction_kernel("dot", plan, accumulates, means)?;
+        let kernel = mma_kernel(plan, accumulates, means)?;
         let question = &plan.question;
         let [_, n, k] = question.shape.map(|size| size as usize);
         let shuffle = plan.shuffle().map_err(|error| CheckFailure::Row(error.to_string()))?;

@@ -6,14 +6,13 @@
 //! integers have all values; where sums saturate, the summand is so near the end of its type that they do. Scales are one, two and four. So the result must be exact, and nothing is tolerated.
 
 use super::CheckFailure;
-use super::case::{After, Buffer};
 use super::check::check_emulated;
 use super::exact::{Exact, number_named, scrambled};
-use super::tensor_case::held_bytes;
-use super::test_case::{Field, Legend, TestBuffer, TestCase, input};
-use crate::kernels::{LoneTile, issue_kernel, tile_in_tensor_memory};
+use super::issue_operands::{ExpectedField, IssueOperands, bytes_of, each_place, filled, held_bytes, put};
+use super::test_case::TestCase;
+use crate::kernels::{issue_kernel, tile_in_tensor_memory};
 use tilewright_emulator::Report;
-use tilewright_kernel::{Carried, Module, is_result};
+use tilewright_kernel::{Module, is_result};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::Means;
 use tilewright_target::{Instruction, InstructionKind, MemoryOperand, Number, Operand, Semantics, TargetDescription};
@@ -30,14 +29,14 @@ pub fn instruction_case<'a>(row: &Instruction, means: impl Into<Means<'a>>) -> R
     tilewright_kernel::verify_instructions(&kernel, means.instructions)?;
     let question = match row.semantics {
         Semantics::Contract | Semantics::ContractSaturating | Semantics::CountDifferent => {
-            Question::product(row, means)
+            IssueOperands::product(row, means)
         }
         Semantics::Move if row.kind == InstructionKind::TensorMove => {
             let copies = row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_)));
-            if copies { Question::tensor_copy(row, means) } else { Question::tensor_move(row, means) }
+            if copies { IssueOperands::tensor_copy(row, means) } else { IssueOperands::tensor_move(row, means) }
         }
-        Semantics::Move if row.kind == InstructionKind::AsyncCopy => Question::across(row),
-        Semantics::Move => Question::copy(row),
+        Semantics::Move if row.kind == InstructionKind::AsyncCopy => IssueOperands::across(row),
+        Semantics::Move => IssueOperands::copy(row),
         Semantics::Prefetch => Err("a prefetch changes no value".to_owned()),
     };
     Ok(TestCase::of_buffers(kernel, 1, question.map_err(CheckFailure::Row)?.buffers()))
@@ -52,47 +51,7 @@ pub fn check_row(row: &Instruction, target: &TargetDescription) -> Result<Report
     check_emulated(&instruction_case(row, means)?, means)
 }
 
-/// What the operands hold, and what the answer is.
-pub(super) struct Question {
-    /// For each parameter of the kernel, what it finds there.
-    pub(super) contents: Vec<Vec<u8>>,
-    /// Which parameter is the answer.
-    pub(super) answer: usize,
-    /// Of each of its fields: which lane holds it where, bits from the start, width, expected bits.
-    pub(super) expected: Vec<Expected>,
-}
-
-pub(super) struct Expected {
-    pub(super) place: String,
-    pub(super) at: u64,
-    pub(super) bits: u32,
-    pub(super) element: u64,
-    pub(super) value: u64,
-}
-
-impl Question {
-    /// One buffer for each parameter. Of the answer the expected bits are compared, others stay as they are.
-    fn buffers(self) -> Vec<TestBuffer> {
-        let contents = self.contents.into_iter().enumerate();
-        let mut buffers: Vec<_> = contents.map(|(number, before)| input(number, before)).collect();
-        let Buffer { before, .. } = &buffers[self.answer].content;
-        let (mut bytes, mut mask) = (before.clone(), vec![0; before.len()]);
-        for Expected { at, bits, value, .. } in &self.expected {
-            put(&mut bytes, *at, *bits, *value);
-            put(&mut mask, *at, *bits, u64::MAX);
-        }
-        let answer = &mut buffers[self.answer];
-        answer.content.after = After::Masked { bytes, mask };
-        let expected = self.expected;
-        answer.legend = Some(Legend::new(move |wrong| {
-            let field = expected.iter().find(|own| (own.at..own.at + u64::from(own.bits)).contains(&wrong));
-            let named = field.map(|own| (own.place.clone(), own.element, own.at, own.bits));
-            let (place, element, bit, bits) = named.unwrap_or_else(|| (format!("bit {wrong}"), 0, wrong, 1));
-            Field { place, element, bit, bits }
-        }));
-        buffers
-    }
-
+impl IssueOperands {
     fn product(row: &Instruction, means: Means<'_>) -> Result<Self, String> {
         let extent = row.extent().ok_or("a product has two factors")?;
         let matrix = |role, seed| Matrix::of(row, role, seed);
@@ -129,7 +88,7 @@ impl Question {
                     put(&mut bytes, at, kind.bits(), kind.encode(c.at(coordinate))?);
                     let element = coordinate[0] << 32 | coordinate[1];
                     let value = kind.encode(total([&a, &b, &c], scales.as_ref(), extent[2], coordinate))?;
-                    expected.push(Expected { place, at, bits: kind.bits(), element, value });
+                    expected.push(ExpectedField { place, at, bits: kind.bits(), element, value });
                     Ok(())
                 })?;
                 (answer, before) = (index, Some(bytes));
@@ -159,7 +118,7 @@ impl Question {
                     let element = coordinate[0] << 32 | coordinate[1];
                     let saturates = row.semantics == Semantics::ContractSaturating;
                     let value = kind.encode(if saturates { kind.saturated(total) } else { total })?;
-                    expected.push(Expected { place, at, bits: kind.bits().min(*bits), element, value });
+                    expected.push(ExpectedField { place, at, bits: kind.bits().min(*bits), element, value });
                     return Ok(());
                 };
                 put(&mut bytes, at, kind.bits(), kind.encode(matrix.at(coordinate))?);
@@ -196,7 +155,7 @@ impl Question {
         }
         let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
         let at = |data: &LinearLayout, place: u64| {
-            let image = image(data, place);
+            let image = data.apply_packed(place);
             data.outs().coordinate(image, slot) << data.out_bits(byte) | data.outs().coordinate(image, byte)
         };
         let expected = (0..1u64 << source.ins().bits()).map(|place| {
@@ -204,7 +163,7 @@ impl Question {
             let value = contents[from].get(element as usize).copied().ok_or("it reads more than there is")?;
             let lane = source.ins().coordinate(place, Dim::LANE);
             let place = (format!("lane {lane}, byte {}", source.ins().coordinate(place, byte)), at(target, place));
-            Ok(Expected { place: place.0, at: 8 * place.1, bits: 8, element, value: u64::from(value) })
+            Ok(ExpectedField { place: place.0, at: 8 * place.1, bits: 8, element, value: u64::from(value) })
         });
         let expected = expected.collect::<Result<Vec<_>, String>>()?;
         Ok(Self { contents, answer: to, expected })
@@ -230,7 +189,7 @@ impl Question {
         for place in 0..1u64 << data.ins().bits() {
             let at = |dim| data.ins().coordinate(place, dim);
             let byte = Dim::named("byte");
-            let image = image(data, place);
+            let image = data.apply_packed(place);
             let in_lane = at(Dim::REGISTER) << data.in_bits(byte) | at(byte);
             let in_register = at(Dim::LANE) * lane_bytes + in_lane;
             let in_slot = data.outs().coordinate(image, Dim::named("slot")) << data.out_bits(byte)
@@ -238,19 +197,9 @@ impl Question {
             let (source, target) = if loads { (in_slot, in_register) } else { (in_register, in_slot) };
             let value = contents[from].get(source as usize).copied().ok_or("its access moves more than it holds")?;
             let place = format!("lane {}, byte {in_lane}", at(Dim::LANE));
-            expected.push(Expected { place, at: 8 * target, bits: 8, element: source, value: u64::from(value) });
+            expected.push(ExpectedField { place, at: 8 * target, bits: 8, element: source, value: u64::from(value) });
         }
         Ok(Self { contents, answer, expected })
-    }
-}
-
-/// Bytes that all lanes hold of a register operand.
-pub(super) fn bytes_of(operand: &Operand) -> Result<usize, String> {
-    match (Carried::of(operand), operand) {
-        (Carried::Bits(bits), Operand::Register { layout, .. }) => {
-            Ok(((u64::from(bits) << (layout.in_bits(Dim::LANE) + layout.in_bits(Dim::WARP))) / 8) as usize)
-        }
-        (carried, _) => Err(format!("an operand is {carried}")),
     }
 }
 
@@ -258,53 +207,6 @@ pub(super) fn bytes_of(operand: &Operand) -> Result<usize, String> {
 fn in_memory(memory: &MemoryOperand, factor: &Matrix) -> Result<Vec<u8>, String> {
     let kind = factor.kind;
     filled(memory, kind.bits(), |element| kind.encode(factor.at([element[0], element[1], 0])))
-}
-
-/// The same, of elements of so many bits each.
-pub(super) fn filled(
-    memory: &MemoryOperand,
-    bits: u32,
-    element: impl Fn([u64; 2]) -> Result<u64, String>,
-) -> Result<Vec<u8>, String> {
-    let tile = LoneTile::of(memory)?;
-    let mut bytes = vec![0xff; tile.bytes as usize];
-    for at in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| [row, column])) {
-        put(&mut bytes, tile.bit(at), bits, element(at)?);
-    }
-    Ok(bytes)
-}
-
-/// Calls `visit` for each register of each lane of each warp with the bit at which it begins, counted over all
-/// lanes, the coordinates of its element, and words for the place.
-pub(super) fn each_place(
-    layout: &LinearLayout,
-    bits: u32,
-    mut visit: impl FnMut(u64, [u64; 3], String) -> Result<(), String>,
-) -> Result<(), String> {
-    let registers = layout.in_bits(Dim::REGISTER);
-    let lanes = layout.in_bits(Dim::LANE);
-    for lane in 0..1u64 << (lanes + layout.in_bits(Dim::WARP)) {
-        for register in 0..1u64 << registers {
-            // Lanes of the first warp, then those of the next.
-            let (in_warp, warp) = (lane & ((1 << lanes) - 1), lane >> lanes);
-            let mut place = vec![(Dim::REGISTER, register), (Dim::LANE, in_warp)];
-            if layout.in_bits(Dim::WARP) > 0 {
-                place.push((Dim::WARP, warp));
-            }
-            let image = image(layout, layout.ins().pack(&place).map_err(|error| error.to_string())?);
-            let coordinate = [0, 1, 2].map(|axis| layout.outs().coordinate(image, Dim::tensor(axis)));
-            let at = lane * (u64::from(bits) << registers).next_power_of_two() + register * u64::from(bits);
-            let of_warp = if layout.in_bits(Dim::WARP) > 0 { format!(" of warp {warp}") } else { String::new() };
-            visit(at, coordinate, format!("register {register} of lane {in_warp}{of_warp}"))?;
-        }
-    }
-    Ok(())
-}
-
-/// The sum of the columns of a place's bits.
-fn image(layout: &LinearLayout, place: u64) -> u64 {
-    let chosen = layout.columns().iter().enumerate().filter(|(bit, _)| place >> bit & 1 == 1);
-    chosen.fold(0, |sum, (_, column)| sum ^ column)
 }
 
 /// A factor or summand: any integers that its elements can be.
@@ -373,11 +275,4 @@ fn total([a, b, c]: [&Matrix; 3], scales: Option<&[Matrix; 2]>, k: u64, [row, co
 fn different([a, b, c]: [&Matrix; 3], k: u64, [row, column, block]: [u64; 3]) -> i64 {
     let differ = |k: &u64| a.at([row, *k, block]) != b.at([*k, column, block]);
     (0..k).filter(differ).count() as i64 + c.at([row, column, block])
-}
-
-pub(super) fn put(bytes: &mut [u8], at: u64, bits: u32, value: u64) {
-    for index in 0..u64::from(bits) {
-        let (byte, bit) = (((at + index) / 8) as usize, (at + index) % 8);
-        bytes[byte] = bytes[byte] & !(1 << bit) | ((value >> index & 1) as u8) << bit;
-    }
 }

@@ -17,6 +17,7 @@ mod emulated_device;
 mod exact;
 mod expected_counts;
 mod instruction_case;
+mod issue_operands;
 pub mod kernels;
 mod loaded_launch;
 mod movement;

@@ -2,14 +2,13 @@
 //! to where the other has it. Of a copy from shared memory, every copy of the tile.
 
 use super::exact::scrambled;
-use super::instruction_case::{Expected, Question, bytes_of, each_place, filled, put};
+use super::issue_operands::{ExpectedField, IssueOperands, bytes_of, each_place, filled, held_bytes, put};
 use crate::kernels::tile_in_tensor_memory;
 use tilewright_kernel::is_result;
-use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::Means;
 use tilewright_target::{Instruction, Operand};
 
-impl Question {
+impl IssueOperands {
     /// Between the row's registers and those that bring the tile.
     pub(super) fn tensor_move(row: &Instruction, means: Means<'_>) -> Result<Self, String> {
         let memory = row.operands.iter().position(|operand| operand.tensor().is_some());
@@ -38,7 +37,7 @@ impl Question {
         let mut expected = Vec::new();
         each_place(wanted, *bits, |at, coordinate, place| {
             let element = coordinate[0] << 32 | coordinate[1];
-            expected.push(Expected { place, at, bits: *bits, element, value: value(coordinate) });
+            expected.push(ExpectedField { place, at, bits: *bits, element, value: value(coordinate) });
             Ok(())
         })?;
         Ok(Self { contents, answer, expected })
@@ -64,15 +63,15 @@ impl Question {
         let (answer, bits, moves) = found.ok_or("there is no tile")?;
         let mut expected = Vec::new();
         each_place(&moves.registers, bits, |at, [row, column, _], place| {
-            expected.push(Expected { place, at, bits, element: row << 32 | column, value: value([row, column], bits) });
+            expected.push(ExpectedField {
+                place,
+                at,
+                bits,
+                element: row << 32 | column,
+                value: value([row, column], bits),
+            });
             Ok(())
         })?;
         Ok(Self { contents, answer, expected })
     }
-}
-
-/// Bytes that all registers of a layout have, each so many bits.
-pub(super) fn held_bytes(registers: &LinearLayout, bits: u32) -> usize {
-    let all = [Dim::REGISTER, Dim::LANE, Dim::WARP].map(|dim| registers.in_bits(dim)).iter().sum::<u32>();
-    (bits as usize) << all >> 3
 }

@@ -15,6 +15,6 @@ pub fn staged(target: &dyn Target, masked: bool) -> (SharedCopy, Kernel) {
         CopyQuestion { global: &global, memory: &memory, element_bits: 16, lanes, warps: 4, masked, mapped: false };
     let copy = copy_to_shared(&question, means(target)).unwrap();
     let stages = Stages { buffers: 3, tensors: 5, omitted: None };
-    let kernel = staged_copy_kernel("staged", &copy, &memory, 16, stages).unwrap();
+    let kernel = pointer_copy_kernel(&copy, &memory, 16, stages).unwrap();
     (copy, kernel)
 }

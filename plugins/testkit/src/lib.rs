@@ -17,6 +17,7 @@ pub mod layouts;
 pub mod memory_choice;
 pub mod movement;
 pub mod operations;
+pub mod parameters;
 pub mod plans;
 pub mod prelude;
 pub mod prices;

@@ -12,9 +12,7 @@ pub use tilewright_layout::families::Neutral;
 pub use tilewright_layout::{
     Attribute, Bases, Dim, Families, FamilySet, FamilySpec, Layout, LinearLayout, MemoryLayout, SampleUse, parse_spec,
 };
-pub use tilewright_lower::{
-    Stages, contraction_kernel, conversion_kernel, load_kernel, staged_copy_kernel, store_kernel,
-};
+pub use tilewright_lower::conversion_kernel;
 pub use tilewright_plan::contract::{self, Contraction, Question, Scale};
 pub use tilewright_plan::movement::{
     Accessor, CopyQuestion, GlobalTensor, Means, MovementError, Plan, ScanDirection, candidates, convert,
@@ -30,7 +28,9 @@ pub use tilewright_target::{
 pub use tilewright_testkit::known_answers::{self, Answers, same_layout};
 pub use tilewright_testkit::thread_value::ThreadValue;
 pub use tilewright_testkit::{golden, shared_data};
-pub use tilewright_verify::kernels::instruction_kernel;
+pub use tilewright_verify::kernels::{
+    Stages, instruction_kernel, load_kernel, mma_kernel, pointer_copy_kernel, store_kernel,
+};
 pub use tilewright_verify::{
     check, check_emulated, contraction_cases, conversion_case, gather_case, instruction_case, load_case,
     reduction_case, scan_case, store_case,

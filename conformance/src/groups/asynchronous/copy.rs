@@ -5,11 +5,11 @@ use std::fmt;
 use tilewright_emulator::FaultKind;
 use tilewright_kernel::Module;
 use tilewright_layout::MemoryLayout;
-use tilewright_lower::{Omitted, Stages, staged_copy_kernel};
 use tilewright_plan::movement::{
     Accessor, Constraints, CopyQuestion, GlobalTensor, Means, SharedCopy, choose_memory, coalesced_layout,
     consecutive_copy, copy_to_shared,
 };
+use tilewright_verify::kernels::{OmittedSync, Stages, pointer_copy_kernel};
 use tilewright_verify::{CheckFailure, check_emulated, shared_copy_case};
 
 use super::super::emulated::{either, executed, refused};
@@ -44,7 +44,7 @@ impl Shown {
 
     fn stages(self) -> Stages {
         let (buffers, tensors) = if self == Self::Once { (1, 1) } else { (3, 5) };
-        Stages { buffers, tensors, omitted: (self == Self::Early).then_some(Omitted::Wait) }
+        Stages { buffers, tensors, omitted: (self == Self::Early).then_some(OmittedSync::Wait) }
     }
 }
 
@@ -161,7 +161,7 @@ impl SharedCopying {
             }
             (Shown::Early, Some(_)) => early(case().and_then(|case| check_emulated(&case, means(context)))),
             (Shown::Code, Some(_)) => {
-                let kernel = staged_copy_kernel("copy", copy, memory, bits, stages).map_err(refused)?;
+                let kernel = pointer_copy_kernel(copy, memory, bits, stages).map_err(refused)?;
                 Ok(artifact::compiled(context, &Module { kernels: vec![kernel] }))
             }
         }

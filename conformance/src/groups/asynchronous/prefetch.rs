@@ -98,7 +98,7 @@ impl Prefetching {
                 }
             }
             ShownPrefetch::Code => {
-                let kernel = prefetched_kernel("prefetched", &plan, lanes, AHEAD, means).map_err(refused)?;
+                let kernel = prefetched_kernel(&plan, lanes, AHEAD, means).map_err(refused)?;
                 artifact::compiled(context, &Module { kernels: vec![kernel] })
             }
         })

@@ -5,10 +5,10 @@ use std::fmt;
 use tilewright_emulator::FaultKind;
 use tilewright_kernel::{Launch, Module};
 use tilewright_layout::MemoryLayout;
-use tilewright_lower::{Omitted, Stages, staged_box_kernel};
 use tilewright_plan::movement::{
     BoxCopy, CopyQuestion, GlobalTensor, Means, MovementError, copy_from_shared, copy_to_shared,
 };
+use tilewright_verify::kernels::{OmittedSync, Stages, tensor_copy_kernel};
 use tilewright_verify::{CheckFailure, TestCase, box_tiles_case, check_emulated};
 
 use super::super::emulated::{either, executed, refused};
@@ -133,18 +133,18 @@ impl TileCopying {
         Ok(match self.shown {
             ShownTiles::Stages => executed(case(&to, there, 0), means).map(|_| told(&to))?,
             ShownTiles::Borders => executed(case(&to, there, SHIFT), means).map(|_| told(&to))?,
-            ShownTiles::Early => {
-                caught(case(&to, stages(3, Some(Omitted::Wait)), 0), |kind| matches!(kind, FaultKind::InFlight { .. }))
-            }
+            ShownTiles::Early => caught(case(&to, stages(3, Some(OmittedSync::Wait)), 0), |kind| {
+                matches!(kind, FaultKind::InFlight { .. })
+            }),
             ShownTiles::Back => {
                 executed(case(&from, back, 0), means)?;
                 executed(case(&from, back, SHIFT), means).map(|_| told(&from))?
             }
-            ShownTiles::Unfenced => caught(case(&from, stages(2, Some(Omitted::Fence)), 0), |kind| {
+            ShownTiles::Unfenced => caught(case(&from, stages(2, Some(OmittedSync::Fence)), 0), |kind| {
                 matches!(kind, FaultKind::Unfenced { .. })
             }),
             ShownTiles::Code => {
-                let kernel = |copy, stages| staged_box_kernel("tiles", copy, &memory, launch, stages).map_err(refused);
+                let kernel = |copy, stages| tensor_copy_kernel(copy, &memory, launch, stages).map_err(refused);
                 let verdict = artifact::compiled(context, &Module { kernels: vec![kernel(&to, there)?] });
                 if verdict.status != Status::Pass {
                     return Ok(verdict);
@@ -182,7 +182,7 @@ impl TileCopying {
 }
 
 /// Five tiles through so many buffers.
-fn stages(buffers: u32, omitted: Option<Omitted>) -> Stages {
+fn stages(buffers: u32, omitted: Option<OmittedSync>) -> Stages {
     Stages { buffers, tensors: 5, omitted }
 }
 

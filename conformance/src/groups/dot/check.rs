@@ -2,11 +2,11 @@
 
 use tilewright_kernel as kernel;
 use tilewright_kernel::Module;
-use tilewright_lower::contraction_kernel;
 use tilewright_plan::contract;
 use tilewright_plan::contract::{ContractError, Contraction, Question};
 use tilewright_plan::movement::Means;
 use tilewright_target::TargetDescription;
+use tilewright_verify::kernels::mma_kernel;
 use tilewright_verify::{CheckFailure, check_all_emulated, contraction_cases};
 
 use super::super::artifact;
@@ -79,7 +79,7 @@ pub(super) fn compiled(context: &Context, question: &Question) -> Verdict {
         Ok(plan) => plan,
         Err(verdict) => return verdict,
     };
-    let kernel = match contraction_kernel("dot", &plan, false, means(context)) {
+    let kernel = match mma_kernel(&plan, false, means(context)) {
         Ok(kernel) => kernel,
         Err(error) => return Verdict::fail(Level::Layout, error.to_string()),
     };

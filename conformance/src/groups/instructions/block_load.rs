@@ -88,7 +88,7 @@ pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     let means = means(context, row);
     let kernel = Blocks::of(context, row).and_then(|blocks| {
         let loads = (&blocks.layout, &blocks.loads);
-        Ok(block_load_kernel("block_load", loads, [0, 0], blocks.element_bits, means)?)
+        Ok(block_load_kernel(loads, [0, 0], blocks.element_bits, means)?)
     });
     match kernel {
         Ok(kernel) => artifact::compiled(context, &Module { kernels: vec![kernel] }),

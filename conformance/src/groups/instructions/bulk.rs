@@ -35,7 +35,7 @@ pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     let lanes = context.target().description().lanes.default;
     let map = shown(row).and_then(|(map, _)| map);
     let bulk = map.as_ref().map_or(Bulk::Span(SPAN_BYTES), Bulk::Box);
-    match bulk_kernel("issue", row, lanes, bulk, None) {
+    match bulk_kernel(row, lanes, bulk, None) {
         Ok(kernel) => artifact::compiled(context, &Module { kernels: vec![kernel] }),
         Err(wrong) => Verdict::fail(Level::Layout, wrong),
     }

@@ -1,24 +1,22 @@
-//! Where the block meets because one access of a tensor in shared memory must come after another.
+//! The barriers that a program takes because one access of a tensor in shared memory must come after another.
 
-use std::collections::BTreeSet;
-
-use super::accesses::{buffer_count, whole};
+use tilewright_plan::barrier_hazards::BarrierHazards;
 use tilewright_target::Direction;
 use tilewright_tile::{Body, Value};
+
+use super::accesses::{buffer_count, whole};
 
 /// What was done with tensors in shared memory since the block met, and where that is.
 #[derive(Debug, Default)]
 pub(super) struct Since {
     /// Whether it is a turn of a loop that copies ahead.
     pub ahead: bool,
-    written: BTreeSet<Value>,
-    read: BTreeSet<Value>,
+    hazards: BarrierHazards<Value>,
 }
 
 impl Since {
     pub(super) fn meet(&mut self) {
-        self.written.clear();
-        self.read.clear();
+        self.hazards.pass_barrier();
     }
 
     /// How often the block meets before a tensor is accessed. Buffers that a loop goes round are kept apart by its own meeting.
@@ -27,17 +25,11 @@ impl Since {
             return 0;
         }
         let tensor = whole(body, accessed);
-        let meets = match direction {
-            Direction::Load => self.written.contains(&tensor),
-            Direction::Store => self.read.contains(&tensor),
-        };
+        let meets = self.hazards.needs_barrier(direction, |other| *other == tensor);
         if meets {
             self.meet();
         }
-        match direction {
-            Direction::Load => self.read.insert(tensor),
-            Direction::Store => self.written.insert(tensor),
-        };
+        self.hazards.access(direction, [tensor]);
         u64::from(meets)
     }
 }

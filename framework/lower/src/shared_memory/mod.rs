@@ -19,4 +19,5 @@ mod told;
 mod uses;
 
 pub(super) use allocate::placed;
-pub(super) use told::{ALL_GROUPS, Access, Part, Told};
+pub(super) use told::{Access, Part, Told};
+pub(super) use uses::ALL_GROUPS;

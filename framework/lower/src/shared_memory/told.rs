@@ -6,9 +6,6 @@ use tilewright_kernel::{Kernel, Op, Region, Statement, Value};
 
 use super::uses::Uses;
 
-/// The number of the barrier at which all groups of warps meet, where warps part.
-pub(crate) const ALL_GROUPS: u32 = 0;
-
 /// How a program accesses a tensor in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {

@@ -6,7 +6,8 @@ use smallvec::SmallVec;
 
 use tilewright_kernel::{Kernel, Op, Queue, Region, Statement, Value};
 
-use super::told::ALL_GROUPS;
+/// The number of the barrier at which all groups of warps meet, if warps part.
+pub(crate) const ALL_GROUPS: u32 = 0;
 
 /// Numbers of buffers, ascending.
 pub(super) type Buffers = SmallVec<[u32; 2]>;

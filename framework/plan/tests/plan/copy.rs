@@ -8,11 +8,11 @@ use machines::machine;
 use proptest::prelude::*;
 use tilewright_emulator::FaultKind;
 use tilewright_layout::{Bases, Dim, LinearLayout, MemoryLayout};
-use tilewright_lower::{Omitted, Stages};
 use tilewright_plan::movement::{
     CopyQuestion, GlobalTensor, Means, MovementError, SharedCopy, consecutive_copy, copy_to_shared,
 };
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics};
+use tilewright_verify::kernels::{OmittedSync, Stages};
 use tilewright_verify::{CheckFailure, check_emulated, check_row, shared_copy_case};
 
 /// Eight lanes that copy `bytes` each: from addresses of their own, to such, or one after the other.
@@ -221,9 +221,9 @@ fn pipelines_need_all_that_orders_them() {
                     other => panic!("{buffers} buffers without {omitted:?}: {other:?}"),
                 }
             };
-            assert!(matches!(without(Omitted::Wait), FaultKind::InFlight { .. }));
+            assert!(matches!(without(OmittedSync::Wait), FaultKind::InFlight { .. }));
             // What others still read is overwritten, or about to be.
-            assert!(matches!(without(Omitted::Barrier), FaultKind::Race { .. } | FaultKind::InFlight { .. }));
+            assert!(matches!(without(OmittedSync::Barrier), FaultKind::Race { .. } | FaultKind::InFlight { .. }));
         }
     }
     let copy = planned(&plain(), 32, 1, &[]).expect("a copy");

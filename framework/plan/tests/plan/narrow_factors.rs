@@ -9,11 +9,11 @@ use possible_dots::planned_if_possible;
 use proptest::prelude::*;
 use tilewright_emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings};
 use tilewright_layout::{Bases, Dim, LinearLayout};
-use tilewright_lower::contraction_kernel;
 use tilewright_plan::contract;
 use tilewright_plan::contract::{Contraction, Question, Scale};
 use tilewright_plan::movement::Means;
 use tilewright_target::{Completion, Instruction, InstructionKind, Number, Operand, Semantics};
+use tilewright_verify::kernels::mma_kernel;
 use tilewright_verify::{check_all_emulated, contraction_cases};
 
 fn number(name: &str) -> Number {
@@ -101,7 +101,7 @@ fn proven(plan: &Contraction, rows: &[Instruction]) {
 /// The result of a plan's kernel on memory of these contents.
 fn result(plan: &Contraction, rows: &[Instruction], inputs: &[Vec<u8>]) -> Vec<f32> {
     let machine = machine();
-    let kernel = contraction_kernel("dot", plan, false, Means::of(&machine).with_instructions(rows));
+    let kernel = mma_kernel(plan, false, Means::of(&machine).with_instructions(rows));
     let kernel = kernel.expect("it is lowered");
     let mut memory = GlobalMemory::new();
     let inputs: Vec<_> = inputs.iter().map(|bytes| Argument::Buffer(memory.allocate_with(bytes))).collect();

@@ -14,7 +14,6 @@ use tilewright_lower::registers::{begin, integer, row_major_places};
 /// # Errors
 /// [`MovementError`]: elements that cannot be stored.
 pub fn block_load_kernel(
-    name: &str,
     (layout, loads): (&LinearLayout, &BlockLoads),
     at: [i32; 2],
     element_bits: u32,
@@ -22,7 +21,7 @@ pub fn block_load_kernel(
 ) -> Result<Kernel, MovementError> {
     let element = integer(element_bits)?;
     let shape = [0, 1].map(|axis| 1u64 << layout.out_bits(tilewright_layout::Dim::tensor(axis)));
-    let mut builder = begin(name, layout, &["matrix", "tile"]);
+    let mut builder = begin("block_load", layout, &["matrix", "tile"]);
     let matrix = builder.parameter(0);
     let at = at.map(|begin| builder.i32(begin.cast_unsigned()));
     let values: Vec<Value> = loads.emit(&mut builder, matrix, at);

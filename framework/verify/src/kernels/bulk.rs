@@ -1,11 +1,11 @@
 //! Kernels that issue one bulk copy: of a box of a tensor, or of a span of bytes.
 
 use tilewright_kernel::{
-    Binary, Builder, Compare, Element, Launch, Op, Parameter, Queue, Scope, Space, SpecialRegister, TensorMap, Type,
-    Value,
+    Binary, Builder, Element, Kernel, Launch, Op, Parameter, Queue, Scope, Signature, Space, TensorMap, Type, Value,
 };
-use tilewright_kernel::{Kernel, Signature};
 use tilewright_target::{Completion, Instruction, Operand};
+
+use super::copy_pipeline::each_index;
 
 /// What is copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,13 +68,7 @@ const VECTOR: u32 = 16;
 ///
 /// # Errors
 /// A sentence on why the row copies nothing like this, or what of it no kernel can give.
-pub fn bulk_kernel(
-    name: &str,
-    row: &Instruction,
-    lanes: u32,
-    bulk: Bulk<'_>,
-    flaw: Option<BulkFlaw>,
-) -> Result<Kernel, String> {
+pub fn bulk_kernel(row: &Instruction, lanes: u32, bulk: Bulk<'_>, flaw: Option<BulkFlaw>) -> Result<Kernel, String> {
     let bytes = u32::try_from(bulk.bytes()).ok().filter(|bytes| bytes.is_multiple_of(VECTOR));
     let bytes = bytes.ok_or_else(|| format!("{} bytes; expected a multiple of {VECTOR}", bulk.bytes()))?;
     let pointer = Type::Pointer(Space::Global);
@@ -84,7 +78,7 @@ pub fn bulk_kernel(
     };
     let held = parameters.len() as u32;
     let parameters = parameters.into_iter().chain([Parameter::plain("held", pointer)]).collect();
-    let mut builder = Builder::with_parameters(name, Launch::new(lanes, 1), parameters);
+    let mut builder = Builder::with_parameters("bulk", Launch::new(lanes, 1), parameters);
     let buffer = builder.shared_buffer(bytes, alignment(row, bulk)?);
     let held = builder.parameter(held);
     let mut issue = Issue { builder, row, flaw, buffer, held, bytes };
@@ -136,16 +130,16 @@ impl Issue<'_> {
             self.builder.mbarrier_wait(mbarrier, phase);
         }
         self.each_vector(|builder, [from, to], active| {
-            let vector = builder.load(Type::Vector(Element::I32, VECTOR / 4), from, 0, Some(active));
-            builder.store(to, 0, vector, Some(active));
+            let vector = builder.load(Type::Vector(Element::I32, VECTOR / 4), from, 0, active);
+            builder.store(to, 0, vector, active);
         });
         Ok(())
     }
 
     fn put_back(&mut self, queue: Queue) -> Result<(), String> {
         self.each_vector(|builder, [to, from], active| {
-            let vector = builder.load(Type::Vector(Element::I32, VECTOR / 4), from, 0, Some(active));
-            builder.store(to, 0, vector, Some(active));
+            let vector = builder.load(Type::Vector(Element::I32, VECTOR / 4), from, 0, active);
+            builder.store(to, 0, vector, active);
         });
         if !self.has(BulkFlaw::NoFence) {
             self.builder.proxy_fence();
@@ -181,19 +175,12 @@ impl Issue<'_> {
     }
 
     /// Each lane's vectors in turn: where they are in shared and in global memory, and whether there is one.
-    fn each_vector(&mut self, act: impl FnOnce(&mut Builder, [Value; 2], Value)) {
-        let (buffer, held, bytes) = (self.buffer, self.held, self.bytes);
-        let builder = &mut self.builder;
-        let lanes = builder.launch().lanes;
-        let lane = builder.special(SpecialRegister::Lane);
-        let own = builder.binary_const(Binary::Mul, lane, VECTOR);
-        let [from, to, step] = [0, bytes, lanes * VECTOR].map(|bound| builder.i32(bound));
-        let turn = builder.begin_region(&[Type::Scalar(Element::I32)])[0];
-        let at = builder.binary(Binary::Add, turn, own);
-        let active = builder.compare(Compare::LtU, at, to);
-        let places = [buffer, held].map(|start| builder.advance(start, at));
-        act(builder, places, active);
-        let body = builder.end_region(&[]);
-        builder.for_loop(from, to, step, &[], body);
+    fn each_vector(&mut self, act: impl FnOnce(&mut Builder, [Value; 2], Option<Value>)) {
+        let (buffer, held) = (self.buffer, self.held);
+        each_index(&mut self.builder, self.bytes / VECTOR, |builder, index, active| {
+            let at = builder.binary_const(Binary::Mul, index, VECTOR);
+            let places = [buffer, held].map(|start| builder.advance(start, at));
+            act(builder, places, active);
+        });
     }
 }

@@ -36,7 +36,6 @@ impl Ahead {
 /// [`MovementError`]: elements that cannot be loaded, lanes that the target has not, a pitch that is no power of two, by
 /// which loads here do not reach rows.
 pub fn prefetched_kernel(
-    name: &str,
     prefetch: &Prefetch,
     lanes: u32,
     ahead: Ahead,
@@ -58,7 +57,7 @@ pub fn prefetched_kernel(
     integer(bits)?;
     let pointer = Type::Pointer(Space::Global);
     let launch = Launch::new(lanes, question.warps as u32);
-    let mut builder = Builder::new(name, launch, &[("matrix", pointer), ("copy", pointer)]);
+    let mut builder = Builder::new("prefetched", launch, &[("matrix", pointer), ("copy", pointer)]);
     let fetch = |builder: &mut Builder, tile: Value| {
         let (mut base, column) = (builder.parameter(0), builder.i32(0));
         if ahead.is_misaligned {

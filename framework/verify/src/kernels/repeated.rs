@@ -1,11 +1,13 @@
 //! Kernels that move a tensor within a block many times over, so that the movement can be timed: what one round leaves in
 //! the registers is what the next begins with, whatever layout they then have.
 
-use tilewright_kernel::{Builder, Element, Kernel, Scope, Type, Value};
+use tilewright_kernel::{Builder, Kernel, Scope, Type, Value};
 use tilewright_layout::{LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{Gather, MovementError, Plan, SharedAccess};
 
-use tilewright_lower::registers::{begin, integer, kernel_around, read_tensor, write_registers};
+use tilewright_lower::registers::kernel_around;
+
+use super::register_movement::gather_around;
 
 /// A kernel that converts by `plan` so many times, as [`tilewright_lower::conversion_kernel`] does once: both layouts have as many
 /// registers.
@@ -18,10 +20,9 @@ pub fn repeated_conversion_kernel(
     plan: &Plan,
     rounds: u32,
 ) -> Result<Kernel, MovementError> {
-    let element = integer(element_bits)?;
     kernel_around("convert", src, dst, &[element_bits], |builder, tensors| {
         let shared = plan.figures.shared_bytes > 0;
-        vec![repeat(builder, element, &tensors[0], rounds, shared, |builder, values| plan.emit(builder, values))]
+        vec![repeat(builder, &tensors[0], rounds, shared, |builder, values| plan.emit(builder, values))]
     })
 }
 
@@ -36,11 +37,10 @@ pub fn repeated_staging_kernel(
     [store, load]: [&SharedAccess; 2],
     rounds: u32,
 ) -> Result<Kernel, MovementError> {
-    let element = integer(element_bits)?;
     kernel_around("stage", src, dst, &[element_bits], |builder, tensors| {
         let bytes = memory.allocated_bytes(element_bits);
         let buffer = builder.shared_buffer(bytes as u32, 16);
-        vec![repeat(builder, element, &tensors[0], rounds, true, |builder, values| {
+        vec![repeat(builder, &tensors[0], rounds, true, |builder, values| {
             store.emit_store(builder, buffer, values);
             builder.barrier(Scope::Block);
             load.emit_load(builder, buffer)
@@ -48,7 +48,7 @@ pub fn repeated_staging_kernel(
     })
 }
 
-/// A kernel that gathers by the same indices so many times, as [`tilewright_lower::gather_kernel`] does once.
+/// A kernel that gathers by the same indices so many times, as [`super::gather_kernel`] does once.
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] where no element has this width.
@@ -58,30 +58,23 @@ pub fn repeated_gather_kernel(
     gather: &Gather,
     rounds: u32,
 ) -> Result<Kernel, MovementError> {
-    let element = integer(element_bits)?;
-    let mut builder = begin("gather", layout, &["tensor", "indices", "registers"]);
-    let values = read_tensor(&mut builder, 0, layout, element);
-    let places = read_tensor(&mut builder, 1, layout, Element::I32);
     let shared = gather.figures.shared_bytes > 0;
-    let gathered =
-        repeat(&mut builder, element, &values, rounds, shared, |builder, values| gather.emit(builder, values, &places));
-    write_registers(&mut builder, 2, layout, element, &gathered);
-    Ok(builder.finish())
+    gather_around([layout, layout], element_bits, |builder, values, places| {
+        repeat(builder, values, rounds, shared, |builder, values| gather.emit(builder, values, places))
+    })
 }
 
 /// A loop whose rounds each begin with what the last left. Where shared memory is used, a round waits until all warps have
 /// read what the last one stored.
 fn repeat(
     builder: &mut Builder,
-    element: Element,
     values: &[Value],
     rounds: u32,
     shared: bool,
     act: impl FnOnce(&mut Builder, &[Value]) -> Vec<Value>,
 ) -> Vec<Value> {
     let [from, to, step] = [0, rounds, 1].map(|number| builder.i32(number));
-    let mut types = vec![Type::Scalar(Element::I32)];
-    types.extend(values.iter().map(|_| Type::Scalar(element)));
+    let types: Vec<Type> = [from].iter().chain(values).map(|&value| builder.type_of(value)).collect();
     let arguments = builder.begin_region(&types);
     if shared {
         builder.barrier(Scope::Block);

@@ -24,7 +24,6 @@ pub struct StridedTensor {
 /// # Errors
 /// [`MovementError::ElementBits`] where no element has this width.
 pub fn strided_copy_kernel(
-    name: &str,
     registers: &LinearLayout,
     tensor: &StridedTensor,
     element_bits: u32,
@@ -32,7 +31,7 @@ pub fn strided_copy_kernel(
     store: &GlobalAccess,
 ) -> Result<Kernel, MovementError> {
     let bytes = integer(element_bits)?.bits() / 8;
-    let mut builder = begin(name, registers, &["tensor", "copy"]);
+    let mut builder = begin("copy", registers, &["tensor", "copy"]);
     let own = own_coordinates(&mut builder, registers, tensor);
     let mut from = |builder: &mut Builder, register| place(builder, 0, registers, tensor, bytes, &own, register);
     let values = load.emit_load(&mut builder, &mut from);

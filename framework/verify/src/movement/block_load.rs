@@ -61,7 +61,7 @@ pub fn block_load_case<'a>(
     means: impl Into<Means<'a>>,
 ) -> Result<TestCase, CheckFailure> {
     let bits = tile.element_bits;
-    let kernel = block_load_kernel("block_load", (tile.layout, loads), tile.begin, bits, means.into())?;
+    let kernel = block_load_kernel((tile.layout, loads), tile.begin, bits, means.into())?;
     let after = little_endian(tile.elements(), tile.bytes());
     let coordinates = tile.coordinates();
     let legend = Legend::of_elements(bits, move |index| {

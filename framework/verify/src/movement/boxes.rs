@@ -1,8 +1,8 @@
 //! Copies of a tensor's tiles by boxes, in stages, to shared memory and back.
 
+use crate::kernels::{Stages, tensor_copy_kernel};
 use tilewright_kernel::{Counts, Launch, MAX_RANK, MappedTensor};
 use tilewright_layout::{Dim, MemoryLayout};
-use tilewright_lower::{Stages, staged_box_kernel};
 use tilewright_plan::movement::{Bound, BoxCopy, Means};
 use tilewright_target::TargetDescription;
 
@@ -28,7 +28,7 @@ pub fn box_tiles_case<'a>(
     shifted: u32,
     means: impl Into<Means<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = staged_box_kernel("tiles", copy, memory, launch, stages)?;
+    let kernel = tensor_copy_kernel(copy, memory, launch, stages)?;
     let tiles = Tiles::new(copy, memory, stages.tensors, shifted);
     let [tensor, origins, held] = tiles.contents();
     let (mut left, mut brought) = (tensor.clone(), held.clone());

@@ -1,7 +1,7 @@
 //! Tensors of known elements: what kernels read, and how they write registers.
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_lower::row_major;
+use tilewright_lower::registers::row_major;
 
 use crate::case::{After, Element};
 use crate::test_case::{Legend, TestBuffer, output};

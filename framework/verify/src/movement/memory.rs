@@ -1,8 +1,9 @@
 //! Accesses of shared and of global memory.
 
+use crate::kernels::{copy_kernel, load_kernel, store_kernel};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright_lower::{copy_kernel, load_kernel, row_major, store_kernel};
+use tilewright_lower::registers::row_major;
 use tilewright_plan::movement::{GlobalAccess, SharedAccess};
 
 use super::elements::{element, little_endian, registers, tensor};
@@ -21,7 +22,7 @@ pub fn store_case(
     element_bits: u32,
     access: &SharedAccess,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = store_kernel("store", layout, memory, element_bits, access)?;
+    let kernel = store_kernel(layout, memory, element_bits, access)?;
     let bytes = (element_bits / 8) as usize;
     let stored = (0..1u64 << layout.outs().bits()).map(|index| element(index, element_bits));
     let linear = memory.linear.clone();
@@ -46,7 +47,7 @@ pub fn load_case(
     element_bits: u32,
     access: &SharedAccess,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = load_kernel("load", layout, memory, element_bits, access)?;
+    let kernel = load_kernel(layout, memory, element_bits, access)?;
     let bytes = (element_bits / 8) as usize;
     let held = little_endian(by_offset(memory).map(|index| element(index, element_bits)), bytes);
     let elements: Vec<_> = (0..1u64 << layout.outs().bits()).map(|index| element(index, element_bits)).collect();
@@ -66,7 +67,7 @@ pub fn copy_case(
     load: &GlobalAccess,
     store: &GlobalAccess,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = copy_kernel("copy", layout, element_bits, load, store)?;
+    let kernel = copy_kernel(layout, element_bits, load, store)?;
     let elements = || (0..1u64 << layout.outs().bits()).map(|index| element(index, element_bits));
     let left = tensor(element_bits, elements(), |index| (format!("element {index} of the copy"), index));
     let buffers = vec![input(0, little_endian(elements(), (element_bits / 8) as usize)), left];

@@ -26,7 +26,7 @@ pub fn prefetch_case<'a>(
     let question = prefetch.question();
     let (bits, pitch, [rows, columns]) = (question.element_bits, question.pitch, question.matrix);
     let bytes = u64::from(bits / 8);
-    let kernel = prefetched_kernel("prefetched", prefetch, lanes, ahead, means)?;
+    let kernel = prefetched_kernel(prefetch, lanes, ahead, means)?;
     let matrix = little_endian((0..rows * pitch).map(|index| element(index, bits)), bytes as usize);
     let copied = |index| if index % pitch < columns { element(index, bits) } else { 0 };
     let after = little_endian((0..rows * pitch).map(copied), bytes as usize);

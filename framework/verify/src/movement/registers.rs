@@ -1,8 +1,9 @@
 //! Movements from registers to registers: conversions, reductions, scans and gathers.
 
+use crate::kernels::{add, gather_kernel, reduction_kernel, scan_kernel};
 use tilewright_kernel::{Binary, Kernel};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_lower::{conversion_kernel, gather_kernel, reduction_kernel, scan_kernel};
+use tilewright_lower::conversion_kernel;
 use tilewright_plan::movement::{Bound, Gather, Plan, Reduction, Scan, ScanDirection};
 
 use super::elements::{element, little_endian, low, registers};
@@ -37,7 +38,7 @@ pub fn reduction_case(
     element_bits: &[u32],
     plan: &Reduction,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = reduction_kernel("reduce", src, element_bits, plan)?;
+    let kernel = reduction_kernel(src, element_bits, plan)?;
     let sums: Vec<_> = element_bits.iter().map(|&bits| sums_along(src, axis, bits)).collect();
     Ok(moved(kernel, [src, &plan.result], element_bits, &sums).with_plan(
         ExpectedCounts::all(plan.figures.counts, plan.figures.bound),
@@ -56,13 +57,13 @@ pub fn scan_case(
     element_bits: &[u32],
     (plan, direction): (&Scan, ScanDirection),
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = scan_kernel("scan", src, element_bits, plan, &mut |builder, earlier, later| match (earlier, later) {
+    let kernel = scan_kernel(src, element_bits, plan, &mut |builder, earlier, later| match (earlier, later) {
         (&[m, b], &[n, c]) => {
             let factor = builder.binary(Binary::Mul, m, n);
             let moved = builder.binary(Binary::Mul, b, n);
             vec![factor, builder.binary(Binary::Add, moved, c)]
         }
-        _ => earlier.iter().zip(later).map(|(&a, &b)| builder.binary(Binary::Add, a, b)).collect(),
+        _ => add(builder, earlier, later),
     })?;
     Ok(moved(kernel, [src, src], element_bits, &scanned(src, axis, element_bits, direction)).with_plan(
         ExpectedCounts::all(plan.figures.counts, plan.figures.bound),
@@ -80,7 +81,7 @@ pub fn gather_case(
     element_bits: u32,
     plan: &Gather,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = gather_kernel("gather", src, indices, element_bits, plan)?;
+    let kernel = gather_kernel([src, indices], element_bits, plan)?;
     let bytes = (element_bits / 8) as usize;
     let tensor = little_endian((0..1u64 << src.outs().bits()).map(|at| element(at, element_bits)), bytes);
     let places = little_endian((0..1u64 << indices.outs().bits()).map(|place| index_at(src, axis, place)), 4);

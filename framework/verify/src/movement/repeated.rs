@@ -2,7 +2,7 @@
 
 use tilewright_kernel::{Counts, Kernel};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright_lower::row_major;
+use tilewright_lower::registers::row_major;
 use tilewright_plan::movement::{Bound, Gather, Plan, SharedAccess};
 
 use super::elements::{element, little_endian, registers};

@@ -1,8 +1,9 @@
 //! Copies from global to shared memory, in stages.
 
+use crate::kernels::{Stages, pointer_copy_kernel};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, MemoryLayout};
-use tilewright_lower::{Stages, row_major, staged_copy_kernel};
+use tilewright_lower::registers::row_major;
 use tilewright_plan::movement::{Bound, Means, SharedCopy};
 
 use super::elements::{element, little_endian, tensor};
@@ -23,7 +24,7 @@ pub fn shared_copy_case<'a>(
     stages: Stages,
     means: impl Into<Means<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = staged_copy_kernel("copy", copy, memory, element_bits, stages)?;
+    let kernel = pointer_copy_kernel(copy, memory, element_bits, stages)?;
     let bytes = (element_bits / 8) as usize;
     let (size, offsets) = (1u64 << copy.layout.outs().bits(), 1u64 << memory.linear.in_bits(Dim::OFFSET));
     let tensors = u64::from(stages.tensors);

@@ -22,7 +22,7 @@ pub fn strided_copy_case(
     element_bits: u32,
     [load, store]: [&GlobalAccess; 2],
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = strided_copy_kernel("copy", layout, tensor, element_bits, load, store)?;
+    let kernel = strided_copy_kernel(layout, tensor, element_bits, load, store)?;
     let bytes = (element_bits / 8) as usize;
     let there = Elements::of(layout, tensor);
     let before = |at: u64| low(!element(at, element_bits), element_bits);

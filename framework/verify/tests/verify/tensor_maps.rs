@@ -156,7 +156,7 @@ fn row() -> Instruction {
 }
 
 fn fetching(map: &TensorMap) -> Kernel {
-    bulk_kernel("fetching", &row(), 8, Bulk::Box(map), None).unwrap()
+    bulk_kernel(&row(), 8, Bulk::Box(map), None).unwrap()
 }
 
 #[test]
@@ -180,10 +180,7 @@ fn instructions_take_maps_of_boxes_that_they_copy() {
         "{error}"
     );
     let error = check_maps(&[row()], &Module { kernels: vec![kernel] }).unwrap_err().to_string();
-    assert!(
-        error.contains("kernel `fetching`, instruction `fetch`") && error.contains("it copies 64 at most"),
-        "{error}"
-    );
+    assert!(error.contains("kernel `bulk`, instruction `fetch`") && error.contains("it copies 64 at most"), "{error}");
 }
 
 fn target() -> TargetDescription {

@@ -6,7 +6,7 @@
 use tilewright_amd::instructions::rows;
 use tilewright_amd::{ARCHITECTURES, AmdTarget};
 use tilewright_vendor_testkit::kernels;
-use tilewright_vendor_testkit::kernels::module;
+use tilewright_vendor_testkit::kernels::{lines_of, module};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::check_row;
 
@@ -50,20 +50,28 @@ fn every_row_is_one_line_with_its_registers() {
         let issued = rows(architecture).into_iter().filter(|row| row.kind != InstructionKind::AsyncCopy);
         let rows: Vec<Instruction> = issued.collect();
         assert!(!rows.is_empty(), "{architecture}");
-        for row in rows {
-            let kernel = instruction_kernel("issue", &row).unwrap();
-            let artifact = compiled(architecture, vec![kernel], Emit::Assembly);
-            let artifact = artifact.unwrap_or_else(|error| panic!("{architecture} {}: {error}", row.name));
-            let text = artifact.text(Emit::Assembly).unwrap();
+        let kernels = rows.iter().enumerate();
+        let kernels = kernels.map(|(number, row)| instruction_kernel(&format!("issue{number}"), row).unwrap());
+        let artifact = compiled(architecture, kernels.collect(), Emit::Assembly);
+        let artifact = artifact.unwrap_or_else(|error| panic!("{architecture}: {error}"));
+        for (number, row) in rows.iter().enumerate() {
+            let text = lines_of(
+                artifact.text(Emit::Assembly).unwrap(),
+                &format!(
+                    "
+issue{number}:"
+                ),
+                ".section",
+            );
             let mnemonic = row.name.split('(').next().unwrap();
             let issued = |line: &&str| line.split_whitespace().next() == Some(mnemonic);
-            let found: Vec<&str> = text.lines().filter(issued).collect();
-            let [line] = found[..] else { panic!("{architecture} {}: {text}", row.name) };
+            let found: Vec<&str> = text.iter().copied().filter(issued).collect();
+            let [line] = found[..] else { panic!("{architecture} {}: {text:?}", row.name) };
             let operands =
                 line.trim().strip_prefix(mnemonic).unwrap().trim_start().split(", ").take(row.operands.len());
             let found: Vec<u32> =
                 operands.map(|operand| registers(operand.split(' ').next().unwrap_or_default())).collect();
-            assert_eq!(found, expected_registers(&row), "{architecture}: {line}");
+            assert_eq!(found, expected_registers(row), "{architecture}: {line}");
             let words = row.name.starts_with("v_wmma");
             for (role, modifier) in [("a", "cbsz"), ("b", "blgp")] {
                 let word = format!("matrix_{role}_fmt");

@@ -3,6 +3,7 @@
 use tilewright_amd::families::VendorFamilies;
 use tilewright_testkit::any_parameters;
 use tilewright_testkit::any_parameters::{Kind, Signature};
+use tilewright_vendor_testkit::parameters;
 use tilewright_vendor_testkit::prelude::*;
 
 const MFMA: Signature = Signature {
@@ -83,10 +84,7 @@ fn no_parameters_panic() {
 
 #[test]
 fn what_is_wrong_is_named() {
-    let error = |text: &str, shape: &[u64]| {
-        let spec = parse_spec(text).expect("the text is well formed");
-        families().resolve(&spec, shape, &families()).expect_err("the parameters are wrong").to_string()
-    };
+    let error = |text: &str, shape: &[u64]| parameters::refusal(&families(), text, shape);
     let mfma = |version: i32, shape: &str| {
         format!(
             "#ttg.amd_mfma<{{version = {version}, warpsPerCTA = [4, 1], instrShape = {shape}, isTransposed = false}}>"
@@ -97,10 +95,9 @@ fn what_is_wrong_is_named() {
     assert!(error(&mfma(3, "[64, 4, 4]"), &[64, 64]).contains("`transposed`: a 64x4 result exists transposed only"));
 }
 
-/// What is said of a spec that is refused.
+/// Why a text is refused.
 fn refusal(text: &str, shape: &[u64]) -> String {
-    let spec = parse_spec(text).expect("the text is well formed");
-    families().resolve(&spec, shape, &families()).expect_err("the parameters are wrong").to_string()
+    parameters::refusal(&families(), text, shape)
 }
 
 #[test]
@@ -148,34 +145,31 @@ fn rotating_memory_names_what_is_wrong() {
 
 #[test]
 fn attribute_text_and_json_name_the_same_layouts() {
-    let layout = |text: &str, shape: &[u64]| {
-        let spec = parse_spec(text).expect("the text is well formed");
-        families().resolve(&spec, shape, &families()).expect("a layout")
-    };
+    let same = |text: &str, json: &str, shape: &[u64]| parameters::are_the_same(&families(), text, json, shape);
     let text = "#ttg.amd_mfma<{version = 3, warpsPerCTA = [4, 1], instrShape = [32, 32, 8], isTransposed = true}>";
     let json = r#"{"kind": "amd_mfma", "version": 3, "warps_per_cta": [4, 1], "instr_shape": [32, 32, 8],
         "transposed": true, "element_bitwidth": 32, "tiles_per_warp": [1, 1]}"#;
-    assert_eq!(layout(text, &[128, 64]), layout(json, &[128, 64]));
+    same(text, json, &[128, 64]);
     let wmma = "#ttg.amd_wmma<{version = 2, isTranspose = true, ctaLayout = {warp = [[0, 1], [1, 0]]}, instrShape = [16, 16, 16]}>";
-    let same = r#"{"kind": "amd_wmma", "version": 2, "transposed": true, "warp_bases": [[0, 1], [1, 0]], "reg_bases": [],
+    let wmma_json = r#"{"kind": "amd_wmma", "version": 2, "transposed": true, "warp_bases": [[0, 1], [1, 0]], "reg_bases": [],
         "instr_shape": [16, 16, 16], "rank": 2}"#;
-    assert_eq!(layout(wmma, &[64, 64]), layout(same, &[64, 64]));
+    same(wmma, wmma_json, &[64, 64]);
     let text = format!("#ttg.dot_op<{{opIdx = 1, parent = {text}, kWidth = 4}}>");
     let json = format!(r#"{{"kind": "dot_operand", "operand_index": 1, "k_width": 4, "parent": {json}}}"#);
-    assert_eq!(layout(&text, &[64, 64]), layout(&json, &[64, 64]));
+    same(&text, &json, &[64, 64]);
     let text = "#tw.mfma_scale<{opIdx = 1, mdim = 16, tilesPerWarp = [1, 2], warpsPerCTA = [2, 2]}>";
     let json = r#"{"kind": "mfma_scale", "operand_index": 1, "shape": [128, 8], "mdim": 16, "tiles_per_warp": [1, 2],
         "warps_per_cta": [2, 2]}"#;
-    assert_eq!(layout(text, &[128, 8]), layout(json, &[128, 8]));
+    same(text, json, &[128, 8]);
     let text = "#tw.wmma_scale<{opIdx = 0, mdim = 32, ndim = 16, isTransposed = true, scaleFactor = 16, \
                 regBases = [[1, 0]], warpBases = [[0, 1], [2, 0]]}>";
     let json = r#"{"kind": "wmma_scale", "operand_index": 0, "shape": [128, 8], "mdim": 32, "ndim": 16,
         "transposed": true, "scale_factor": 16, "reg_bases": [[1, 0]], "warp_bases": [[0, 1], [2, 0]]}"#;
-    assert_eq!(layout(text, &[128, 8]), layout(json, &[128, 8]));
+    same(text, json, &[128, 8]);
     let text = "#ttg.amd_rotating_shared<{vec = 4, perPhase = 2, maxPhase = 8, order = [0, 1], CGALayout = [[1, 0]]}>";
     let json = r#"{"kind": "amd_rotating_shared", "vec": 4, "per_phase": 2, "max_phase": 8, "order": [0, 1],
         "cga_layout": [[1, 0]]}"#;
-    assert_eq!(layout(text, &[128, 64]), layout(json, &[128, 64]));
+    same(text, json, &[128, 64]);
 }
 
 fn families() -> VendorFamilies {

@@ -57,7 +57,6 @@ fn main() -> ExitCode {
         external_test!(assigned_programs::every_real_program_has_layouts, [Need::shared("kernels/cases")]),
         all_answers!(families::check_families_agree, [DPAS]),
         all_answers!(instructions::check_operands_are_as_published, [PRODUCTS]),
-        all_answers!(tv_layouts::check_packed_registers, [PRODUCTS]),
         all_answers!(tv_layouts::check_vectors_of_elements_are_the_same_bits, [PRODUCTS]),
         all_answers!(tv_layouts::check_every_published_product_crosses_the_bridge, [PRODUCTS]),
     ];

@@ -3,6 +3,7 @@
 use tilewright_intel::families::VendorFamilies;
 use tilewright_testkit::any_parameters;
 use tilewright_testkit::any_parameters::{Kind, Signature};
+use tilewright_vendor_testkit::parameters;
 use tilewright_vendor_testkit::prelude::*;
 
 const DPAS: Signature = Signature {
@@ -51,10 +52,7 @@ fn no_parameters_panic() {
 
 #[test]
 fn what_is_wrong_is_named() {
-    let error = |text: &str| {
-        let spec = parse_spec(text).expect("the text is well formed");
-        families().resolve(&spec, &[64, 64], &families()).expect_err("the parameters are wrong").to_string()
-    };
+    let error = |text: &str| parameters::refusal(&families(), text, &[64, 64]);
     let dpas = |repeat: i32, lanes: i32| {
         format!(
             "#ttig.dpas<{{repeatCount = {repeat}, systolicDepth = 8, executionSize = 16, opsPerChan = 2, \
@@ -77,25 +75,22 @@ fn what_is_wrong_is_named() {
 
 #[test]
 fn attribute_text_and_json_name_the_same_layouts() {
-    let layout = |text: &str| {
-        let spec = parse_spec(text).expect("the text is well formed");
-        families().resolve(&spec, &[64, 64], &families()).expect("a layout")
-    };
+    let same = |text: &str, json: &str| parameters::are_the_same(&families(), text, json, &[64, 64]);
     let text = "#ttig.dpas<{repeatCount = 8, systolicDepth = 8, executionSize = 16, opsPerChan = 2, \
                 threadsPerWarp = 16, warpsPerCTA = [1, 4], repCluster = [2, 1]}>";
     let json = r#"{"kind": "dpas", "repeat_count": 8, "systolic_depth": 8, "execution_size": 16,
         "ops_per_channel": 2, "threads_per_warp": 16, "warps_per_cta": [1, 4], "rep_cluster": [2, 1]}"#;
-    assert_eq!(layout(text), layout(json));
+    same(text, json);
     let text = format!("#ttg.dot_op<{{opIdx = 0, parent = {text}, kWidth = 1}}>");
     let json = format!(r#"{{"kind": "dot_operand", "operand_index": 0, "k_width": 1, "parent": {json}}}"#);
-    assert_eq!(layout(&text), layout(&json));
+    same(&text, &json);
     let block = "#ttig.subgroup_2d_block<{warpsPerCTA = [2, 2], instrShape = [16, 16], numBlocks = 2, order = [1, 0], \
                  kWidth = 2, threadsPerWarp = 16}>";
     let text = format!("#ttg.dot_op<{{opIdx = 1, parent = {block}, kWidth = 2}}>");
     let json = r#"{"kind": "dot_operand", "operand_index": 1, "k_width": 2, "parent": {"kind": "subgroup_2d_block",
         "warps_per_cta": [2, 2], "instr_shape": [16, 16], "num_blocks": 2, "order": [1, 0], "k_width": 2,
         "threads_per_warp": 16}}"#;
-    assert_eq!(layout(&text), layout(json));
+    same(&text, json);
 }
 
 fn families() -> VendorFamilies {

@@ -108,7 +108,7 @@ fn every_byte_is_prefetched_before_it_is_loaded() {
 fn code_calls_the_builtin() {
     let target = target("max1550");
     let plan = prefetch(&question([64, 32], 16, 1), means(&target)).unwrap();
-    let kernel = prefetched_kernel("prefetched", &plan, 16, Ahead::by(1), means(&target)).unwrap();
+    let kernel = prefetched_kernel(&plan, 16, Ahead::by(1), means(&target)).unwrap();
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
     let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
     let text = artifact.text(Emit::Assembly).unwrap();

@@ -16,58 +16,18 @@ fn atoms(answers: Answers) -> Vec<Value> {
     all
 }
 
-/// The row of a name that both forms give: `XE_8x16x32_S32S8S8S32_TT`, `XE_DPAS_TT<8,d,s8,s8,d>`.
+/// The row of an atom's name: `XE_DPAS_TT<8,d,s8,s8,d>`.
 fn row(name: &str) -> Option<Instruction> {
-    let (repeat, types) = match name.strip_prefix("XE_DPAS_TT<") {
-        Some(arguments) => {
-            let (repeat, types) = arguments.strip_suffix('>')?.split_once(',')?;
-            let full = |word| match word {
-                "f" => "f32",
-                "hf" => "f16",
-                "bf" => "bf16",
-                "d" => "s32",
-                other => other,
-            };
-            (repeat.to_owned(), types.split(',').map(full).collect::<Vec<_>>().join("."))
-        }
-        None => {
-            let (shape, types) = name.strip_prefix("XE_")?.strip_suffix("_TT")?.split_once('_')?;
-            (shape.split_once('x')?.0.to_owned(), separated(types)?.join("."))
-        }
+    let (repeat, types) = name.strip_prefix("XE_DPAS_TT<")?.strip_suffix('>')?.split_once(',')?;
+    let full = |word| match word {
+        "f" => "f32",
+        "hf" => "f16",
+        "bf" => "bf16",
+        "d" => "s32",
+        other => other,
     };
-    let name = format!("dpas.8x{repeat}.{types}");
+    let name = format!("dpas.8x{repeat}.{}", types.split(',').map(full).collect::<Vec<_>>().join("."));
     rows("xe2").into_iter().find(|row| row.name == name)
-}
-
-fn separated(mut types: &str) -> Option<Vec<String>> {
-    let mut listed = Vec::new();
-    while !types.is_empty() {
-        let known = ["TF32", "BF16", "F16", "F32", "S32", "S8", "U8"];
-        let element = known.into_iter().find(|element| types.starts_with(element))?;
-        types = &types[element.len()..];
-        listed.push(element.to_lowercase());
-    }
-    Some(listed)
-}
-
-/// Atoms of packed registers are the rows.
-#[test]
-fn packed_registers() {
-    check_packed_registers(Answers::Sample);
-}
-
-pub fn check_packed_registers(answers: Answers) {
-    let mut checked = BTreeSet::new();
-    for atom in atoms(answers) {
-        let name = atom["name"].as_str().expect("a name");
-        let Some(row) = row(name).filter(|_| !name.contains("DPAS")) else { continue };
-        for (role, published) in ["a", "b", "d"].into_iter().zip(operands(&atom)) {
-            let published = published.unwrap_or_else(|| panic!("{role} of {name} is not linear"));
-            same_layout(register(&row, role).2, &published).unwrap_or_else(|why| panic!("{role} of {name}: {why}"));
-        }
-        checked.insert(name.to_owned());
-    }
-    assert_eq!(checked.len(), 28, "seven combinations of types with four repeat counts each");
 }
 
 /// Newer atoms take vectors of their own elements. The bits of the register file are the same: value
@@ -82,7 +42,7 @@ pub fn check_vectors_of_elements_are_the_same_bits(answers: Answers) {
     let mut checked = BTreeSet::new();
     for atom in atoms(answers) {
         let name = atom["name"].as_str().expect("a name");
-        let Some(row) = row(name).filter(|_| name.contains("DPAS")) else { continue };
+        let Some(row) = row(name) else { continue };
         for (role, published) in ["a", "b", "d"].into_iter().zip(operands(&atom)) {
             let (_, bits, layout) = register(&row, role);
             let bits = u64::from(bits);

@@ -111,7 +111,6 @@ fn tables() -> Vec<ExternalTest> {
         all_answers!(tensor_instructions::check_products_have_the_published_shapes, [PRODUCTS]),
         all_answers!(tensor_forms::check_published_shapes_have_rows, [PRODUCTS]),
         all_answers!(tensor_forms::check_the_copy_of_scales_is_as_published, [MOVES]),
-        all_answers!(tv_layouts::check_products_of_a_warp, [PRODUCTS]),
         all_answers!(tv_layouts::check_accumulators_of_other_widths_are_the_first_of_wider_ones, [PRODUCTS]),
         all_answers!(tv_layouts::check_products_of_a_group_of_warps, [PRODUCTS]),
         all_answers!(tv_layouts::check_accumulators_in_tensor_memory, [PRODUCTS]),

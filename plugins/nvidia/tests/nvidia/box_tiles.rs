@@ -4,10 +4,10 @@
 
 use crate::targets::target;
 use tilewright_layout::Padding;
-use tilewright_lower::{Omitted, staged_box_kernel};
 use tilewright_nvidia::object;
 use tilewright_plan::movement::{BoxCopy, SharedCopy, Stride, copy_from_shared};
 use tilewright_vendor_testkit::prelude::*;
+use tilewright_verify::kernels::{OmittedSync, tensor_copy_kernel};
 use tilewright_verify::{CheckFailure, box_tiles_case};
 
 const LAUNCH: Launch = Launch::new(32, 4);
@@ -166,14 +166,14 @@ fn what_is_left_out_is_found() {
         }
     };
     use FaultKind::{InFlight, Race, Unfenced};
-    assert!(matches!(fault(&to, Omitted::Wait), InFlight { .. }));
-    let overrun = fault(&to, Omitted::Barrier);
+    assert!(matches!(fault(&to, OmittedSync::Wait), InFlight { .. }));
+    let overrun = fault(&to, OmittedSync::Barrier);
     // The others find that the phase they wait for has gone by.
     assert!(matches!(overrun, InFlight { .. } | Race { .. } | FaultKind::NeverCompletes { .. }), "{overrun}");
-    assert!(matches!(fault(&to, Omitted::Fence), Unfenced { .. }));
-    assert!(matches!(fault(&from, Omitted::Wait), InFlight { .. }));
-    assert!(matches!(fault(&from, Omitted::Barrier), Race { .. } | FaultKind::Uninitialised { .. }));
-    assert!(matches!(fault(&from, Omitted::Fence), Unfenced { .. }));
+    assert!(matches!(fault(&to, OmittedSync::Fence), Unfenced { .. }));
+    assert!(matches!(fault(&from, OmittedSync::Wait), InFlight { .. }));
+    assert!(matches!(fault(&from, OmittedSync::Barrier), Race { .. } | FaultKind::Uninitialised { .. }));
+    assert!(matches!(fault(&from, OmittedSync::Fence), Unfenced { .. }));
 }
 
 fn ptx(kernel: Kernel) -> String {
@@ -187,7 +187,7 @@ fn ptx(kernel: Kernel) -> String {
 fn a_pipeline_has_full_barriers_and_bulk_copies() {
     let (memory, shape) = (swizzled(128, 16, false, &[64, 128]), [64, 128]);
     let copy = planned(&memory, 16, &shape);
-    let to = ptx(staged_box_kernel("to", copy.boxes().unwrap(), &memory, LAUNCH, STAGES).unwrap());
+    let to = ptx(tensor_copy_kernel(copy.boxes().unwrap(), &memory, LAUNCH, STAGES).unwrap());
     let count = |ptx: &str, what: &str| ptx.matches(what).count();
     assert_eq!(count(&to, "mbarrier.init.shared::cta.b64"), 3, "one for each buffer\n{to}");
     // Two tiles before the loop and one in it, of two boxes each.
@@ -195,7 +195,7 @@ fn a_pipeline_has_full_barriers_and_bulk_copies() {
     assert!(count(&to, "mbarrier.arrive.expect_tx.shared::cta.b64") >= 3 && to.contains(", 16384;"), "{to}");
     assert!(count(&to, "mbarrier.try_wait.parity") >= 3, "{to}");
     let from = back(&memory, 16, &shape).unwrap();
-    let from = ptx(staged_box_kernel("from", &from, &memory, LAUNCH, STAGES).unwrap());
+    let from = ptx(tensor_copy_kernel(&from, &memory, LAUNCH, STAGES).unwrap());
     assert!(count(&from, "cp.async.bulk.tensor.2d.global.shared::cta") >= 2, "{from}");
     assert!(from.contains("cp.async.bulk.wait_group 2") && from.contains("cp.async.bulk.wait_group 0"), "{from}");
     assert!(count(&from, "cp.async.bulk.commit_group") >= 1 && !from.contains("mbarrier"), "{from}");

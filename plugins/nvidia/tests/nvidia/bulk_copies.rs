@@ -79,7 +79,7 @@ fn arrangements_are_the_published_swizzles() {
 }
 
 fn artifact(target: &NvidiaTarget, row: &Instruction, bulk: Bulk<'_>) -> Artifact {
-    let module = Module { kernels: vec![bulk_kernel("bulk", row, 32, bulk, None).unwrap()] };
+    let module = Module { kernels: vec![bulk_kernel(row, 32, bulk, None).unwrap()] };
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
     let artifact = target.compile(&module, &options).unwrap();
     assert!(artifact.taken_by.is_some() || object::assembler().is_err(), "there is an assembler that was not asked");
@@ -133,7 +133,7 @@ fn boxes_that_no_row_copies_are_refused_by_the_code_generator() {
     let target = target(PRODUCTS[0]);
     let row = bulk_rows(&target).into_iter().find(|row| row.name.contains("tensor.2d")).unwrap();
     let map = maps(box_operand(&row).unwrap()).remove(0);
-    let mut kernel = bulk_kernel("bulk", &row, 32, Bulk::Box(&map), None).unwrap();
+    let mut kernel = bulk_kernel(&row, 32, Bulk::Box(&map), None).unwrap();
     kernel.parameters[0].map.as_mut().unwrap().box_sizes[1] = 257;
     let error = target.compile(&Module { kernels: vec![kernel] }, &CompileOptions::default()).unwrap_err();
     let CompileError::Invalid(message) = error else { panic!("{error}") };

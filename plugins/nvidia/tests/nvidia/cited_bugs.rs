@@ -5,7 +5,7 @@
 
 use crate::targets::target;
 use tilewright_emulator::run;
-use tilewright_lower::{kernel_around, row_major};
+use tilewright_lower::registers::{kernel_around, row_major};
 use tilewright_plan::movement::Combine;
 use tilewright_vendor_testkit::layouts::{blocked, distributed};
 use tilewright_vendor_testkit::prelude::*;

@@ -6,12 +6,9 @@ use tilewright_nvidia::object;
 use tilewright_vendor_testkit::kernels::{GLOBAL, WORD, module, own_address};
 use tilewright_vendor_testkit::prelude::*;
 
-/// Products of each architecture that has mbarriers that count bytes, and one that has not.
-const PRODUCTS: [(&str, &str); 3] = [
-    ("sm_90a", include_str!("../../../../targets/h100.toml")),
-    ("sm_100a", include_str!("../../../../targets/b200.toml")),
-    ("sm_120a", include_str!("../../../../targets/rtx5090.toml")),
-];
+/// Each architecture that has mbarriers that count bytes, with a target.
+const PRODUCTS: [(&str, &str); 3] = [("sm_90a", "h100"), ("sm_100a", "b200"), ("sm_120a", "rtx5090")];
+
 /// The first warp hands a word of each lane to the second, four times, through one buffer: it waits until the buffer is
 /// empty, the other until it is full.
 fn handshake(arrivals: u32, bytes: u32) -> Kernel {

@@ -71,7 +71,7 @@ fn nibbles_go_to_the_unit_as_they_were_loaded() {
 }
 
 fn text(target: &NvidiaTarget, plan: &Contraction) -> String {
-    contraction_kernel("dot", plan, false, means(target)).unwrap().to_string()
+    mma_kernel(plan, false, means(target)).unwrap().to_string()
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use tilewright_nvidia::families::VendorFamilies;
 use tilewright_testkit::any_parameters;
 use tilewright_testkit::any_parameters::{Kind, Signature};
+use tilewright_vendor_testkit::parameters;
 use tilewright_vendor_testkit::prelude::*;
 
 const MMA: Signature = Signature {
@@ -81,10 +82,7 @@ fn no_parameters_panic() {
 
 #[test]
 fn what_is_wrong_is_named() {
-    let error = |text: &str, shape: &[u64]| {
-        let spec = parse_spec(text).expect("the text is well formed");
-        families().resolve(&spec, shape, &families()).expect_err("the parameters are wrong").to_string()
-    };
+    let error = |text: &str, shape: &[u64]| parameters::refusal(&families(), text, shape);
     let mma = |version: i32, shape: &str| {
         format!(
             "#ttg.nvidia_mma<{{versionMajor = {version}, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = {shape}}}>"
@@ -101,10 +99,7 @@ fn what_is_wrong_is_named() {
 
 #[test]
 fn what_is_wrong_with_tensor_memory_is_named() {
-    let error = |text: &str, shape: &[u64]| {
-        let spec = parse_spec(text).expect("the text is well formed");
-        families().resolve(&spec, shape, &families()).expect_err("the parameters are wrong").to_string()
-    };
+    let error = |text: &str, shape: &[u64]| parameters::refusal(&families(), text, shape);
     let memory = |rows: i32, columns: i32, more: &str| {
         format!("#ttng.tensor_memory_encoding<{{blockM = {rows}, blockN = {columns}{more}}}>")
     };
@@ -140,10 +135,7 @@ fn what_is_wrong_with_tensor_memory_is_named() {
 
 #[test]
 fn what_is_wrong_with_registers_of_tensor_memory_and_scales_is_named() {
-    let error = |spec: String, shape: &[u64]| {
-        let spec = parse_spec(&spec).expect("the text is well formed");
-        families().resolve(&spec, shape, &families()).expect_err("the parameters are wrong").to_string()
-    };
+    let error = |text: String, shape: &[u64]| parameters::refusal(&families(), &text, shape);
     let memory = "#ttng.tensor_memory_encoding<{blockM = 128, blockN = 64, colStride = 1}>";
     let registers = |memory: &str, bits: i32, warps: i32, variant: &str| {
         format!(
@@ -194,52 +186,46 @@ fn scales_lie_with_the_quads() {
 
 #[test]
 fn attribute_text_and_json_name_the_same_layouts() {
-    let layout = |text: &str, shape: &[u64]| {
-        let spec = parse_spec(text).expect("the text is well formed");
-        families().resolve(&spec, shape, &families()).expect("a layout")
-    };
+    let same = |text: &str, json: &str, shape: &[u64]| parameters::are_the_same(&families(), text, json, shape);
     let text = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>";
     let json = r#"{"kind": "nvidia_mma", "version": [2, 0], "warps_per_cta": [4, 1], "instr_shape": [16, 8]}"#;
-    assert_eq!(layout(text, &[64, 32]), layout(json, &[64, 32]));
+    same(text, json, &[64, 32]);
     let text = format!("#ttg.dot_op<{{opIdx = 0, parent = {text}, kWidth = 2}}>");
     let json = format!(r#"{{"kind": "dot_operand", "operand_index": 0, "k_width": 2, "parent": {json}}}"#);
-    assert_eq!(layout(&text, &[64, 32]), layout(&json, &[64, 32]));
+    same(&text, &json, &[64, 32]);
     let shared = "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16, \
                   CGALayout = [[0, 1], [1, 0]]}>";
     let json = r#"{"kind": "nvmma_shared", "swizzle_byte_width": 128, "transposed": true, "element_bitwidth": 16,
         "cga_layout": [[0, 1], [1, 0]]}"#;
-    assert_eq!(layout(shared, &[128, 128]), layout(json, &[128, 128]));
+    same(shared, json, &[128, 128]);
     let shared =
         "#ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 8, fp4Padded = true}>";
     let json = r#"{"kind": "nvmma_shared", "swizzling_byte_width": 64, "element_bit_width": 8, "fp4_padded": true}"#;
-    assert_eq!(layout(shared, &[128, 128]), layout(json, &[128, 128]));
+    same(shared, json, &[128, 128]);
 }
 
 #[test]
 fn attribute_text_and_json_name_the_same_tensor_memory() {
-    let layout = |text: &str, shape: &[u64]| {
-        let spec = parse_spec(text).expect("the text is well formed");
-        families().resolve(&spec, shape, &families()).expect("a layout")
-    };
+    let same = |text: &str, json: &str, shape: &[u64]| parameters::are_the_same(&families(), text, json, shape);
     let text = "#ttng.tensor_memory_encoding<blockM = 64, blockN = 32, colStride = 1, CGALayout = [[1, 0]], \
                 twoCTAs = true>";
     let json = r#"{"kind": "tensor_memory", "block": [64, 32], "col_stride": 1, "cga_layout": [[1, 0]],
         "two_ctas": true, "fp4_padded": false}"#;
-    assert_eq!(layout(text, &[128, 64]), layout(json, &[128, 64]));
+    same(text, json, &[128, 64]);
     let text = text.replace("<blockM", "<{blockM").replace("true>", "true}>");
-    assert_eq!(layout(&text, &[128, 64]), layout(json, &[128, 64]));
+    same(&text, json, &[128, 64]);
     let scales = "#ttng.tensor_memory_scales_encoding<CGALayout = [[0, 0]], blockRepOrder = \"kThenMn\">";
     let scales_json = r#"{"kind": "tensor_memory_scales", "cga_layout": [[0, 0]], "block_rep_order": "kThenMn"}"#;
-    assert_eq!(layout(scales, &[256, 16]), layout(scales_json, &[256, 16]));
+    same(scales, scales_json, &[256, 16]);
     let registers =
         format!("#ttng.tmem_reg<{{memory = {text}, elementBits = 32, numWarps = 4, instrVariant = \"16x64b\"}}>");
     let registers_json = format!(
         r#"{{"kind": "tmem_reg", "memory": {json}, "element_bits": 32, "num_warps": 4, "instr_variant": "16x64b"}}"#
     );
-    assert_eq!(layout(&registers, &[128, 64]), layout(&registers_json, &[128, 64]));
+    same(&registers, &registers_json, &[128, 64]);
     let scale = "#ttg.mma_scale<{opIdx = 1, warpsPerCTA = [2, 2]}>";
     let scale_json = r#"{"kind": "mma_scale", "operand_index": 1, "warps_per_cta": [2, 2]}"#;
-    assert_eq!(layout(scale, &[64, 4]), layout(scale_json, &[64, 4]));
+    same(scale, scale_json, &[64, 4]);
 }
 
 fn families() -> VendorFamilies {

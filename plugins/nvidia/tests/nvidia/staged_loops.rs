@@ -9,23 +9,11 @@ use tilewright_vendor_testkit::staged_program;
 use tilewright_vendor_testkit::staged_program::{From, Staged};
 
 /// Each lane loads four neighbours of a row, and reads a column.
-const PROGRAM: Staged = Staged {
-    loaded: "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
-    read: "#ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [0, 1]}>",
-    lanes: 32,
-    from: From::Carried,
-    other: None,
-    two: false,
-    twice: false,
-    made: false,
-    turned: None,
-    stores: false,
-    said: None,
-    turns: None,
-    begin: 0,
-    step: 1,
-    short: 0,
-};
+const PROGRAM: Staged = Staged::new(
+    "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
+    "#ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [0, 1]}>",
+    32,
+);
 
 fn check(name: &str, text: &str) {
     golden::check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name), text);

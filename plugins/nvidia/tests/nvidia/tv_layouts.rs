@@ -30,54 +30,16 @@ fn element(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The types of d, a, b and c; where operands are held as bytes, the template says what they are.
-fn types(atom: &Value) -> Option<[&'static str; 4]> {
-    let of = |role: &str, argument: &str| {
-        let held = element(atom["val_types"][role].as_str()?);
-        if atom["arch"] == "SM120" { element(atom["template_args"][argument].as_str()?) } else { held }
-    };
-    Some([of("D", "c_type")?, of("A", "a_type")?, of("B", "b_type")?, of("C", "c_type")?])
-}
-
 /// The registers of d, a and b of the row of a product of one warp, where there is one.
-fn row(name: &str, architecture: &str) -> Option<[LinearLayout; 3]> {
-    let row = rows(architecture).into_iter().find(|row| row.name == name)?;
+fn row(name: &str) -> Option<[LinearLayout; 3]> {
+    let row = rows("sm_90a").into_iter().find(|row| row.name == name)?;
     Some(["a", "b", "d"].map(|wanted| register(&row, wanted).2.clone()))
-}
-
-fn warp_product(atom: &Value) -> Option<[LinearLayout; 3]> {
-    let name = atom["name"].as_str()?;
-    if atom["thr_id"] != "32:1" || name.contains("SPARSE") {
-        return None;
-    }
-    let [m, n, k] = numbers(&atom["shape_mnk"])[..] else { return None };
-    let architecture = if atom["arch"] == "SM120" { "sm_120a" } else { "sm_90a" };
-    row(&format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{}", types(atom)?.join(".")), architecture)
 }
 
 fn same(found: &LinearLayout, published: Option<&LinearLayout>, what: &str) {
     let published =
         published.unwrap_or_else(|| panic!("{what}: there is a row, but the published layout is not linear"));
     same_layout(found, published).unwrap_or_else(|why| panic!("{what}: {why}"));
-}
-
-#[test]
-fn products_of_a_warp() {
-    check_products_of_a_warp(Answers::Sample);
-}
-
-pub fn check_products_of_a_warp(answers: Answers) {
-    let mut checked = BTreeSet::new();
-    for atom in answers.entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["vendor"] == "nvidia") {
-        let Some(row) = warp_product(atom) else { continue };
-        let published = operands(atom);
-        for ((row, published), role) in row.iter().zip(&published).zip(["a", "b", "d"]) {
-            same(row, published.as_ref(), &format!("{role} of {}", atom["name"]));
-        }
-        checked.insert(atom["name"].to_string());
-    }
-    println!("{} products of a warp are rows", checked.len());
-    assert!(checked.len() >= 10, "{checked:?}");
 }
 
 fn family(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
@@ -97,7 +59,7 @@ fn group_product(atom: &Value, [a, _, c]: &[Option<LinearLayout>; 3]) -> usize {
     let what = atom["name"].to_string();
     same(&family(&spec, &[64, shape[1]]), Some(&of_warps(c)), &what);
     // Of an operand in shared memory each thread has all.
-    let (Some(a), Some([_, element, ..])) = (a, types(atom)) else { return 1 };
+    let (Some(a), Some(element)) = (a, atom["val_types"]["A"].as_str().and_then(element)) else { return 1 };
     if a.sublayout_is_zero(&[Dim::LANE], &[Dim::tensor(0), Dim::tensor(1)]).expect("its dims") {
         return 1;
     }
@@ -303,7 +265,7 @@ pub fn check_tables_of_another_compiler(answers: Answers) {
             .collect();
         crossed += published.iter().flatten().count();
         let name = format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{d}.{a}.{b}.{c}");
-        let Some(row) = row(&name, "sm_90a").filter(|_| entry["class"] == "MmaSyncInstruction") else { continue };
+        let Some(row) = row(&name).filter(|_| entry["class"] == "MmaSyncInstruction") else { continue };
         for (row, published) in row.iter().zip(&published) {
             same(row, published.as_ref(), &name);
         }

@@ -62,7 +62,7 @@ impl Case {
         assert!(slots(&access.figures.counts) <= slots(&plain.figures.counts), "{}: {plain:?}", self.name);
         self.is_as_it_must_be(&access);
         let build = if loads { load_kernel } else { store_kernel };
-        let kernel = build("access", &registers, &memory, self.bits, &access).unwrap();
+        let kernel = build(&registers, &memory, self.bits, &access).unwrap();
         verify_instructions(&kernel, target.instructions()).unwrap();
         Moved { access, kernel }
     }

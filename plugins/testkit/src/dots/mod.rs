@@ -66,14 +66,14 @@ pub fn object(target: &dyn Target, plan: &Contraction) -> Vec<u8> {
 
 /// Assembly of a kernel that is given the sums to begin with, without its object.
 pub fn accumulating_assembly(target: &dyn Target, plan: &Contraction) -> String {
-    let kernel = contraction_kernel("dot", plan, true, means(target)).unwrap();
+    let kernel = mma_kernel(plan, true, means(target)).unwrap();
     let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
     let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
     artifact.text(Emit::Assembly).unwrap().to_owned()
 }
 
 fn compiled(target: &dyn Target, plan: &Contraction) -> Artifact {
-    let kernel = contraction_kernel("dot", plan, false, means(target)).unwrap();
+    let kernel = mma_kernel(plan, false, means(target)).unwrap();
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
     let artifact = target.compile(&Module { kernels: vec![kernel] }, &options);
     artifact.unwrap_or_else(|error| panic!("{}: {error}", plan.unit_name()))

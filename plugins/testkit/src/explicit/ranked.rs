@@ -74,6 +74,12 @@ pub struct Ranked {
 }
 
 impl Ranked {
+    /// These pairs and others.
+    pub fn with(self, other: Self) -> Self {
+        let sum = |a: [usize; 2], b: [usize; 2]| [a[0] + b[0], a[1] + b[1]];
+        Self { pairs: sum(self.pairs, other.pairs), wrong: sum(self.wrong, other.wrong), told: self.told + &other.told }
+    }
+
     /// Adds the pairs of variants of one program on a product.
     pub fn add(&mut self, product: &str, group: &[Variant]) {
         for (better, worse) in group.iter().flat_map(|a| group.iter().map(move |b| (a, b))) {

@@ -28,14 +28,19 @@ pub fn module(kernels: Vec<Kernel>) -> Module {
     Module { kernels }
 }
 
-/// `base` moved by the number of this lane in the block times `bytes`.
-pub fn own_address(k: &mut Builder, base: Value, bytes: u32) -> Value {
+/// The number of this lane in the block times `bytes`.
+pub fn own_offset(k: &mut Builder, bytes: u32) -> Value {
     let lanes = k.launch().lanes;
     let lane = k.special(SpecialRegister::Lane);
     let warp = k.special(SpecialRegister::Warp);
     let first = k.binary_const(Binary::Mul, warp, lanes);
     let index = k.binary(Binary::Add, first, lane);
-    let offset = k.binary_const(Binary::Mul, index, bytes);
+    k.binary_const(Binary::Mul, index, bytes)
+}
+
+/// `base` moved by [`own_offset`].
+pub fn own_address(k: &mut Builder, base: Value, bytes: u32) -> Value {
+    let offset = own_offset(k, bytes);
     k.advance(base, offset)
 }
 

@@ -5,8 +5,8 @@ use crate::layouts::{blocked, distributed};
 use crate::movement::Movement;
 use crate::movement::{Reader, goes_straight};
 use crate::prelude::*;
-use tilewright_lower::{gather_kernel, reduction_kernel, scan_kernel};
 use tilewright_plan::movement::{SharedBits, gather};
+use tilewright_verify::kernels::{add, gather_kernel, reduction_kernel, scan_kernel};
 
 /// A plan as a kernel, and what its code must do.
 pub struct Planned {
@@ -87,12 +87,12 @@ pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
         let load = load_shared(&src, &memory, 16, target.description()).expect("a plan");
         // The rest of the kernel moves each element of memory once, by the threads in turn.
         let others = 16 * 64 * 64 / (4 << lane_bits);
-        let kernel = store_kernel("act", &src, &memory, 16, &store).expect("a kernel");
+        let kernel = store_kernel(&src, &memory, 16, &store).expect("a kernel");
         plans.push((
             Planned::new(&format!("store {name}"), kernel, store.figures.counts, store.figures.shared_bits),
             others,
         ));
-        let kernel = load_kernel("act", &src, &memory, 16, &load).expect("a kernel");
+        let kernel = load_kernel(&src, &memory, 16, &load).expect("a kernel");
         plans.push((
             Planned::new(&format!("load {name}"), kernel, load.figures.counts, load.figures.shared_bits),
             others,
@@ -108,21 +108,17 @@ fn memory(text: &str, shape: &[u64]) -> MemoryLayout {
     }
 }
 
-fn add(builder: &mut Builder, left: &[Value], right: &[Value]) -> Vec<Value> {
-    left.iter().zip(right).map(|(&left, &right)| builder.binary(Binary::Add, left, right)).collect()
-}
-
 fn reduction(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u32]) -> Planned {
     let src = distributed(target, layout, &[32, 64]);
     let plan = reduce(&src, Dim::tensor(axis), bits, target.description()).expect("a plan");
-    let kernel = reduction_kernel("act", &src, bits, &plan).expect("a kernel");
+    let kernel = reduction_kernel(&src, bits, &plan).expect("a kernel");
     Planned::new(name, kernel, plan.figures.counts, plan.figures.shared_bits).of_copies(held_bits(&src, bits))
 }
 
 fn scanned(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u32]) -> Planned {
     let src = distributed(target, layout, &[32, 64]);
     let plan = scan(&src, Dim::tensor(axis), bits, ScanDirection::Up, target.description()).expect("a plan");
-    let kernel = scan_kernel("act", &src, bits, &plan, &mut add).expect("a kernel");
+    let kernel = scan_kernel(&src, bits, &plan, &mut add).expect("a kernel");
     let planned =
         Planned::new(name, kernel, plan.figures.counts, plan.figures.shared_bits).of_copies(held_bits(&src, bits));
     Planned { least_loaded: planned.least_loaded / 2, ..planned }
@@ -136,7 +132,7 @@ fn held_bits(layout: &LinearLayout, bits: &[u32]) -> u64 {
 fn gathered(target: &dyn Target, name: &str, layout: &str, bits: u32) -> Planned {
     let src = distributed(target, layout, &[32, 64]);
     let plan = gather(&src, &src, Dim::tensor(1), bits, target.description()).expect("a plan");
-    let kernel = gather_kernel("act", &src, &src, bits, &plan).expect("a kernel");
+    let kernel = gather_kernel([&src, &src], bits, &plan).expect("a kernel");
     Planned::new(name, kernel, plan.figures.counts, plan.figures.shared_bits).of_copies(held_bits(&src, &[bits]))
 }
 
@@ -145,7 +141,7 @@ pub fn code_moves_what_the_plans_say(target: &dyn Target, lane_bits: u32, reader
     for plan in all(target, lane_bits) {
         let code = plan.assembly(target);
         goes_straight(&code, true);
-        let found = (reader.movement)(&code, "act");
+        let found = (reader.movement)(&code, &plan.kernel.name);
         assert!(plan.is_done_by(found), "{}: {found:?}, planned {:?}: {code}", plan.name, plan.movement);
         (reader.spills_nothing)(&plan.name, &code);
     }
@@ -155,7 +151,7 @@ pub fn code_moves_what_the_plans_say(target: &dyn Target, lane_bits: u32, reader
 pub fn accesses_move_what_the_plans_say(target: &dyn Target, lane_bits: u32, reader: &Reader) {
     for (plan, others) in accesses(target, lane_bits) {
         let code = plan.assembly(target);
-        let Movement { stored_bits, loaded_bits, exchanges, .. } = (reader.movement)(&code, "act");
+        let Movement { stored_bits, loaded_bits, exchanges, .. } = (reader.movement)(&code, &plan.kernel.name);
         let expected = match plan.movement {
             Movement { stored_bits: 0, loaded_bits, .. } => (others, loaded_bits, 0),
             Movement { stored_bits, .. } => (stored_bits, others, 0),

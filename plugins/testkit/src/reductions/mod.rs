@@ -55,10 +55,28 @@ pub fn questions(rows: &[Row], target: &dyn Target) -> Vec<Question> {
     all
 }
 
+/// Runs all reductions of the list on each target. A kernel that targets have alike, on banks that they have alike, is
+/// run once.
+pub fn prove_all(rows: &[Row], targets: &[&dyn Target]) {
+    let mut proven = BTreeSet::new();
+    for &target in targets {
+        let banks = target.description().shared.banks.iter();
+        let banks: Vec<_> =
+            banks.map(|row| (&row.directions, &row.access_bits, row.banks, row.bank_bytes, &row.phase)).collect();
+        for question in questions(rows, target) {
+            let mut plan = question.plan.clone();
+            plan.figures.cost = 0.0;
+            if proven.insert(format!("{} {plan:?} {banks:?}", question.id)) {
+                question.prove(target);
+            }
+        }
+    }
+}
+
 impl Question {
     /// Runs the reduction, compares every result and every count, and sees that nothing is stored to
     /// shared memory twice: each part once, and each sum once where sums are handed out.
-    pub fn prove(&self, target: &dyn Target) {
+    fn prove(&self, target: &dyn Target) {
         let report = reduction_case((&self.src, self.axis), &[ELEMENT_BITS], &self.plan)
             .and_then(|case| check_emulated(&case, target.description()));
         let report = report.unwrap_or_else(|wrong| panic!("{} ({}): {wrong}\n{}", self.id, self.kind, self.src));

@@ -90,6 +90,27 @@ impl Compiled {
 }
 
 impl Staged {
+    /// A loop that reads, in another layout, what it loads by pointers that it carries.
+    pub const fn new(loaded: &'static str, read: &'static str, lanes: u32) -> Self {
+        Self {
+            loaded,
+            read,
+            lanes,
+            from: From::Carried,
+            other: None,
+            two: false,
+            twice: false,
+            made: false,
+            turned: None,
+            stores: false,
+            said: None,
+            turns: None,
+            begin: 0,
+            step: 1,
+            short: 0,
+        }
+    }
+
     pub fn text(&self) -> String {
         let Self { loaded, read, lanes, begin, step, short, .. } = self;
         let next = "%next = tt.addptr %at, %sizes : tensor<32x32x!tt.ptr<i32>, #p>, tensor<32x32xi32, #p>";

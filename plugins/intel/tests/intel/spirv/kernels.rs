@@ -1,46 +1,19 @@
 //! Kernels that together use every operation and type, and a product to compile them for.
 
 use crate::validated_target::{self, ValidatedTarget};
+pub use tilewright_vendor_testkit::kernels::GLOBAL;
+use tilewright_vendor_testkit::kernels::{self, FLOAT_OPERATIONS, INTEGER_OPERATIONS, own_address, own_offset};
 use tilewright_vendor_testkit::prelude::*;
 
 /// A product of an architecture; its costs play no part here.
 pub fn product(architecture: &str) -> TargetDescription {
-    let cost = r#"{ cycles = 1.0, latency = 1.0, evidence = "assumed", source = "test" }"#;
-    let classes = [
-        "shared_store_wavefront",
-        "shared_load_wavefront",
-        "exchange",
-        "permute",
-        "select",
-        "block_barrier",
-        "warp_barrier",
-    ];
-    let costs: String = classes.iter().map(|class| format!("{class} = {cost}\n")).collect();
     // The narrowest vector engine has the narrowest sub-groups.
-    let lanes = if architecture == "dg2" { "[8, 16, 32]" } else { "[16, 32]" };
-    let text = format!(
-        r#"
-        name = "product"
-        product = "Product"
-        architecture = "{architecture}"
-        exchanges = []
-        lanes = {{ default = 16, choices = {lanes}, evidence = "assumed", source = "test" }}
-        limits = {{ lanes_per_block = 1024, registers_per_lane = 128, registers_per_block = 65536, blocks_per_cluster = 1, evidence = "assumed", source = "test" }}
-        global = {{ access_bits = [8, 16, 32, 64, 128], transaction_bytes = 64, evidence = "assumed", source = "test" }}
-        [shared]
-        bytes = 131072
-        static_bytes = 131072
-        grain_bytes = 1024
-        access_bits = [32]
-        banks = [{{ directions = ["store", "load"], access_bits = [32], banks = 16, bank_bytes = 4, phase = [1, 2, 4, 8], evidence = "assumed", source = "test" }}]
-        warp_ordered = false
-        evidence = "assumed"
-        source = "test"
-        [costs]
-        {costs}
-        "#
-    );
-    TargetDescription::from_toml("product.toml", &text).expect("the description is complete")
+    let lanes: &[u32] = if architecture == "dg2" { &[8, 16, 32] } else { &[16, 32] };
+    let mut product = kernels::target(architecture, lanes);
+    product.lanes.default = 16;
+    product.shared.banks[0].phase = vec![1, 2, 4, 8];
+    (product.shared.bytes, product.shared.static_bytes) = (131_072, 131_072);
+    product
 }
 
 pub fn target(architecture: &str) -> ValidatedTarget {
@@ -62,30 +35,6 @@ pub fn words(artifact: &Artifact) -> Vec<u32> {
 pub const I1: Type = Type::Scalar(Element::I1);
 pub const I32: Type = Type::Scalar(Element::I32);
 pub const I64: Type = Type::Scalar(Element::I64);
-pub const GLOBAL: Type = Type::Pointer(Space::Global);
-
-pub const BINARIES: [Binary; 14] = [
-    Binary::Add,
-    Binary::Sub,
-    Binary::Mul,
-    Binary::And,
-    Binary::Or,
-    Binary::Xor,
-    Binary::Shl,
-    Binary::ShrU,
-    Binary::ShrS,
-    Binary::DivU,
-    Binary::RemU,
-    Binary::FAdd,
-    Binary::FSub,
-    Binary::FMul,
-];
-
-pub const COMPARES: [Compare; 6] = [Compare::Eq, Compare::Ne, Compare::LtU, Compare::LeU, Compare::LtS, Compare::LeS];
-
-pub fn is_float(op: Binary) -> bool {
-    matches!(op, Binary::FAdd | Binary::FSub | Binary::FMul)
-}
 
 /// Two warps of a kernel with an input and an output.
 pub fn begin(name: &str, lanes: u32) -> Builder {
@@ -94,18 +43,8 @@ pub fn begin(name: &str, lanes: u32) -> Builder {
 
 /// Where this lane's own `bytes` bytes begin, from a parameter's address.
 pub fn own(b: &mut Builder, parameter: u32, bytes: u32) -> Value {
-    let offset = own_offset(b, bytes);
-    let pointer = b.parameter(parameter);
-    b.advance(pointer, offset)
-}
-
-pub fn own_offset(b: &mut Builder, bytes: u32) -> Value {
-    let lane = b.special(SpecialRegister::Lane);
-    let warp = b.special(SpecialRegister::Warp);
-    let lanes = b.launch().lanes;
-    let first = b.binary_const(Binary::Mul, warp, lanes);
-    let index = b.binary(Binary::Add, first, lane);
-    b.binary_const(Binary::Mul, index, bytes)
+    let base = b.parameter(parameter);
+    own_address(b, base, bytes)
 }
 
 /// Every lane copies four 32-bit words.
@@ -117,26 +56,14 @@ pub fn copy(lanes: u32) -> Module {
     module(b.finish())
 }
 
-/// Every lane writes the word of the lane whose number differs in the lowest bit.
+/// Every lane gets two words of the lane whose number differs in the lowest bit.
 pub fn exchange(lanes: u32) -> Module {
-    let mut b = begin("exchange", lanes);
-    let (from, to) = (own(&mut b, 0, 4), own(&mut b, 1, 4));
-    let value = b.load(I32, from, 0, None);
-    let lane = b.special(SpecialRegister::Lane);
-    let partner = b.binary_const(Binary::Xor, lane, 1);
-    let value = b.exchange(value, partner);
-    b.store(to, 0, value, None);
-    module(b.finish())
+    module(kernels::exchange(Launch::new(lanes, 2), 1))
 }
 
 /// The same by an exchange that names the difference.
 pub fn exchange_xor(lanes: u32) -> Module {
-    let mut b = begin("exchange_xor", lanes);
-    let (from, to) = (own(&mut b, 0, 4), own(&mut b, 1, 4));
-    let value = b.load(I32, from, 0, None);
-    let value = b.exchange_xor(value, 1);
-    b.store(to, 0, value, None);
-    module(b.finish())
+    module(kernels::exchange_xor(Launch::new(lanes, 2), 1))
 }
 
 /// Every lane writes the word of the lane opposite it in the block, through shared memory.
@@ -302,7 +229,7 @@ pub fn compares(lanes: u32, element: Element) -> Module {
     let (from, to) = (own(&mut b, 0, 2 * bytes), own(&mut b, 1, 16));
     let left = b.load(ty, from, 0, None);
     let right = b.load(ty, from, bytes as i32, None);
-    for (index, op) in (0..).zip(COMPARES) {
+    for (index, op) in (0..).zip(kernels::COMPARISONS) {
         let truth = b.compare(op, left, right);
         let byte = b.cast(Cast::ExtendU, truth, Type::Scalar(Element::I8));
         b.store(to, index, byte, None);
@@ -397,7 +324,8 @@ pub fn all(lanes: u32) -> Vec<Module> {
         vec![copy(lanes), exchange(lanes), exchange_xor(lanes), shared(lanes), predicated(lanes), loops(lanes)];
     modules.extend([nested(lanes), permutes(lanes), blocks(lanes)]);
     for element in Element::ALL {
-        for op in BINARIES.into_iter().filter(|&op| is_float(op) == element.is_float()) {
+        let operations = if element.is_float() { &FLOAT_OPERATIONS[..] } else { &INTEGER_OPERATIONS[..] };
+        for &op in operations {
             modules.extend([1, 8, 32].map(|count| binary(lanes, op, element, count)));
         }
         if element.is_float() {

@@ -1,13 +1,21 @@
 //! Runs PTX on the virtual device.
 
 use crate::targets::target;
+use tilewright_nvidia::NvidiaTarget;
 use tilewright_plugin::{KernelMetadata, Payload};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_virtual_ptx::{Report, VirtualDevice};
 
+/// A target and its virtual device.
+pub fn device_of(name: &str) -> (NvidiaTarget, VirtualDevice) {
+    let target = target(name);
+    let device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
+    (target, device)
+}
+
+/// The device whose code most tests run.
 pub fn device() -> VirtualDevice {
-    let target = target("a100");
-    VirtualDevice::new(target.description().clone(), target.instructions().to_vec())
+    device_of("a100").1
 }
 
 /// An argument of a launch.

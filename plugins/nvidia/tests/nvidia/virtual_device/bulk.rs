@@ -1,20 +1,12 @@
 //! Bulk copies on the virtual device: boxes and spans there and back, what they may not do, and every row as we emit it.
 
-use crate::targets::target;
+use crate::virtual_device::bench::device_of;
 use crate::virtual_device::bench::{Shape, artifact, fault, words};
 use tilewright_kernel::{MAX_RANK, MappedTensor, Outside, TensorMap};
-use tilewright_nvidia::NvidiaTarget;
 use tilewright_plugin::EncodedMap;
 use tilewright_target::{BoxOperand, Mix};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::{TestCase, box_copy_case, box_origins, span_copy_case};
-use tilewright_virtual_ptx::VirtualDevice;
-
-fn h100() -> (NvidiaTarget, VirtualDevice) {
-    let target = target("h100");
-    let device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
-    (target, device)
-}
 
 /// A kernel that takes a map and a pointer; one lane is `%one`, and `b` an mbarrier of one arrival.
 fn kernel(body: &str) -> String {
@@ -39,7 +31,7 @@ const SHOW: &str = "mul.lo.u32 %r3, %lane, 8; mov.u32 %r4, box; add.u32 %r4, %r4
 /// Runs a body on a tensor of 16 rows of 24 words, each its own number, whose boxes have 4 rows of 16 words; what is at
 /// the pointer, and in the tensor, afterwards.
 fn run(body: &str, mode: u32, outside: Outside) -> Result<[Vec<u32>; 2], DeviceError> {
-    let (_, mut device) = h100();
+    let (_, mut device) = device_of("h100");
     let map = TensorMap { element_bits: 32, box_sizes: vec![16, 4], mix: Mix::default(), outside };
     let mut made = artifact(&kernel(body), "k", Shape::warps(1));
     made.kernels[0].maps = vec![EncodedMap { parameter: 0, map, mode: Some(mode), rows: None }];
@@ -115,7 +107,7 @@ fn what_is_under_way_is_not_touched() {
     says(format!("{at} {}", BRING.replace("{%r1, %r2}", "{%r1}")), &["1 coordinates"]);
     // More bytes are awaited than come: the phase never completes.
     let more = BRING.replace(", 256;", ", 272;");
-    let (_, mut device) = h100();
+    let (_, mut device) = device_of("h100");
     let mut made = artifact(
         &kernel(&format!("{at} {more} mbarrier.test_wait.parity.shared.b64 %p0, [b], 0; {SHOW}")),
         "k",
@@ -155,7 +147,7 @@ fn box_operand(row: &Instruction) -> Option<&BoxOperand> {
 /// As the plugin emits them: wherever a box begins, in every arrangement, for elements of 16 and 64 bits.
 #[test]
 fn every_row_runs() {
-    let (target, mut device) = h100();
+    let (target, mut device) = device_of("h100");
     let rows = target.instructions().iter().filter(|row| tilewright_verify::kernels::Bulk::is_of(row));
     let mut ran = 0;
     let mut right = |case: TestCase, what: String| {

@@ -1,22 +1,14 @@
 //! Products of four warps on the virtual device: every kind of row as we emit it, on matrices in every arrangement, whose
 //! descriptors are read by the canonical layouts of PTX ISA; and what is written while it is read.
 
-use crate::targets::target;
+use crate::virtual_device::bench::device_of;
 use crate::virtual_device::bench::{Given, Shape, run_on};
-use tilewright_nvidia::NvidiaTarget;
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_virtual_ptx::VirtualDevice;
-
-fn h100() -> (NvidiaTarget, VirtualDevice) {
-    let target = target("h100");
-    let device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
-    (target, device)
-}
 
 /// All types and sides with 8 columns, and all columns with one of them.
 #[test]
 fn every_row_multiplies() {
-    let (target, mut device) = h100();
+    let (target, mut device) = device_of("h100");
     let rows = target.instructions().iter().filter(|row| row.name.starts_with("wgmma"));
     let chosen = rows.filter(|row| {
         ["m64n8k", "m64n32k"].iter().any(|shape| row.name.contains(shape)) || row.name.ends_with("f32.bf16.bf16.ss.km")
@@ -43,7 +35,7 @@ const BEGIN: &str = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .e
 /// What is multiplied may be written after the wait, and not before.
 #[test]
 fn factors_stay_until_the_wait() {
-    let (_, mut device) = h100();
+    let (_, mut device) = device_of("h100");
     let mut end = |text: &str| {
         let ptx = format!("{BEGIN}{text}\nret;\n}}\n");
         run_on(&mut device, &ptx, "k", Shape::warps(4), &[Given::Buffer(vec![0; 16])])

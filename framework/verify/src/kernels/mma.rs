@@ -1,36 +1,31 @@
-//! A kernel around one contraction: a dot of two matrices in global memory.
+//! A kernel around one planned matrix multiplication: a dot of two matrices in global memory.
 
 use tilewright_kernel::{Binary, Builder, Element, Kernel, Scope, Type, Value};
 use tilewright_plan::contract::{Contraction, Feed, MatrixPart, Sums};
 use tilewright_plan::movement::{GlobalTensor, Means, MovementError, access_global};
 use tilewright_target::{Direction, Number, Queue};
 
-use super::registers::{begin, integer, row_major_places};
+use tilewright_lower::registers::{begin, integer, row_major_places};
 
-/// A kernel of one block that multiplies two matrices by `plan` and writes `d = a * b`, or where it accumulates
+/// A kernel of one block that multiplies two matrices by `plan` and writes `d = a * b`, or if it accumulates
 /// `d = c + a * b`.
 ///
-/// Parameters are pointers to global memory, at multiples of 16 bytes, of factors that are loaded by blocks of 64: `a` (M x K), `b` (K x N), of factors with
-/// scales `scale_a` (M x blocks of K) and `scale_b` (N x blocks of K), where it accumulates `c` (M x N), and `d`
-/// (M x N), all row-major without gaps. Elements narrower than a byte lie side by side along K in bytes, the first in
-/// the low bits, those of six bits each in its own; `b` of these is column-major. K is gone through a chunk of the
-/// plan at a time, in a loop where there are several.
+/// Parameters are pointers to global memory, at multiples of 16 bytes, of operands that are loaded by blocks of 64: `a` (M x K),
+/// `b` (K x N), of operands with scales `scale_a` (M x blocks of K) and `scale_b` (N x blocks of K), if it accumulates `c`
+/// (M x N), and `d` (M x N), all row-major without gaps. Elements narrower than a byte lie side by side along K in bytes, the
+/// first in the low bits, those of six bits each in its own; `b` of these is column-major. The kernel takes K a chunk of the
+/// plan at a time, several in a loop.
 ///
 /// # Errors
 /// [`MovementError`]: elements that cannot be loaded, layouts that the target cannot hold.
-pub fn contraction_kernel(
-    name: &str,
-    plan: &Contraction,
-    accumulates: bool,
-    means: Means<'_>,
-) -> Result<Kernel, MovementError> {
+pub fn mma_kernel(plan: &Contraction, accumulates: bool, means: Means<'_>) -> Result<Kernel, MovementError> {
     let [of_a, of_b] = plan.feeds(means)?;
     let [scale_a, scale_b] = plan.scale_feeds(means)?;
     let feeds = [("a", Some(of_a)), ("b", Some(of_b)), ("scale_a", scale_a), ("scale_b", scale_b)];
     let mut parameters: Vec<&str> = feeds.iter().filter(|(_, feed)| feed.is_some()).map(|&(name, _)| name).collect();
     let inputs = parameters.len() as u32;
     parameters.extend(accumulates.then_some("c").into_iter().chain(["d"]));
-    let mut builder = begin(name, &plan.c, &parameters);
+    let mut builder = begin("dot", &plan.c, &parameters);
     let feeds = feeds.map(|(_, feed)| feed);
     let given = accumulates.then(|| initial(&mut builder, plan, inputs, means)).transpose()?;
     let mut sums = plan.begin(&mut builder, given.as_deref());

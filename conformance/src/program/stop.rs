@@ -1,0 +1,40 @@
+//! Early ends of the command, each with an exit code and a message.
+
+use std::io;
+
+use crate::{AnswersError, Exit, OpenError};
+
+/// Why the program ends early, with what it says.
+pub(super) struct Stop(pub(super) Exit, pub(super) String);
+
+impl Stop {
+    pub(super) fn usage(message: String) -> Self {
+        Self(Exit::Usage, message)
+    }
+
+    pub(super) fn harness(message: String) -> Self {
+        Self(Exit::Harness, message)
+    }
+}
+
+impl From<OpenError> for Stop {
+    fn from(error: OpenError) -> Self {
+        let exit = match error {
+            OpenError::Unknown(_) => Exit::Usage,
+            OpenError::Broken { .. } => Exit::Harness,
+        };
+        Self(exit, error.to_string())
+    }
+}
+
+impl From<AnswersError> for Stop {
+    fn from(error: AnswersError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::harness(format!("cannot write the results: {error}"))
+    }
+}

@@ -1,0 +1,133 @@
+//! Kernels around accesses of shared and of global memory.
+
+use tilewright_kernel::{Binary, Builder, Compare, Element, Kernel, Launch, Scope, Type, Value};
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
+use tilewright_lower::registers::{begin, integer, read_tensor, row_major_places, write_registers};
+use tilewright_plan::movement::{GlobalAccess, MovementError, SharedAccess};
+
+use super::copy_pipeline::thread_index;
+
+/// A kernel that reads a row-major tensor into the layout `registers`, stores it to shared memory by
+/// `access`, and writes out what memory holds.
+///
+/// Parameters are pointers to global memory: the tensor; for each linear offset of the memory the
+/// physical offset in bytes, as `i32`; what is found there, one element for each linear offset.
+///
+/// # Errors
+/// [`MovementError::ElementBits`] if no element has this width.
+pub fn store_kernel(
+    registers: &LinearLayout,
+    memory: &MemoryLayout,
+    element_bits: u32,
+    access: &SharedAccess,
+) -> Result<Kernel, MovementError> {
+    let element = integer(element_bits)?;
+    let mut builder = begin("store", registers, &["tensor", "places", "found"]);
+    let values = read_tensor(&mut builder, 0, registers, element);
+    let buffer = allocate(&mut builder, memory, element);
+    access.emit_store(&mut builder, buffer, &values);
+    builder.barrier(Scope::Block);
+    let found = builder.parameter(2);
+    read_out(&mut builder, buffer, found, memory, element);
+    Ok(builder.finish())
+}
+
+/// A kernel that fills shared memory, loads it by `access`, and writes the registers out as
+/// [`tilewright_lower::conversion_kernel`] does.
+///
+/// Parameters are pointers to global memory: the elements by linear offset; for each linear offset
+/// the physical offset in bytes, as `i32`; the registers.
+///
+/// # Errors
+/// [`MovementError::ElementBits`] if no element has this width.
+pub fn load_kernel(
+    registers: &LinearLayout,
+    memory: &MemoryLayout,
+    element_bits: u32,
+    access: &SharedAccess,
+) -> Result<Kernel, MovementError> {
+    let element = integer(element_bits)?;
+    let mut builder = begin("load", registers, &["elements", "places", "registers"]);
+    let buffer = allocate(&mut builder, memory, element);
+    each_offset(&mut builder, memory, |builder, index, active| {
+        let place = address(builder, buffer, index, active);
+        let elements = builder.parameter(0);
+        let from = element_at(builder, elements, index, element);
+        let value = builder.load(Type::Scalar(element), from, 0, active);
+        builder.store(place, 0, value, active);
+    });
+    builder.barrier(Scope::Block);
+    let loaded = access.emit_load(&mut builder, buffer);
+    write_registers(&mut builder, 2, registers, element, &loaded);
+    Ok(builder.finish())
+}
+
+/// A kernel that copies a tensor between two buffers of global memory, row-major, through registers:
+/// loaded by one access, stored by the other.
+///
+/// # Errors
+/// [`MovementError::ElementBits`] if no element has this width.
+pub fn copy_kernel(
+    registers: &LinearLayout,
+    element_bits: u32,
+    load: &GlobalAccess,
+    store: &GlobalAccess,
+) -> Result<Kernel, MovementError> {
+    let element = integer(element_bits)?;
+    let mut builder = begin("copy", registers, &["tensor", "copy"]);
+    let mut from = row_major_places(&mut builder, 0, registers, element);
+    let values = load.emit_load(&mut builder, &mut from);
+    let mut to = row_major_places(&mut builder, 1, registers, element);
+    store.emit_store(&mut builder, &values, &mut to);
+    Ok(builder.finish())
+}
+
+fn allocate(builder: &mut Builder, memory: &MemoryLayout, element: Element) -> Value {
+    let bytes = memory.allocated_bytes(element.bits());
+    builder.shared_buffer(bytes as u32, 16)
+}
+
+fn offsets(memory: &MemoryLayout) -> u32 {
+    1 << memory.linear.in_bits(Dim::OFFSET)
+}
+
+/// Calls `act` for each linear offset, which the threads of the block take in turn, without a loop in the kernel.
+fn each_offset(builder: &mut Builder, memory: &MemoryLayout, mut act: impl FnMut(&mut Builder, Value, Option<Value>)) {
+    let Launch { lanes, warps, .. } = builder.launch();
+    let (offsets, threads) = (offsets(memory), lanes * warps);
+    let thread = thread_index(builder);
+    let active = (offsets < threads).then(|| {
+        let limit = builder.i32(offsets);
+        builder.compare(Compare::LtU, thread, limit)
+    });
+    for first in (0..offsets).step_by(threads as usize) {
+        let index = builder.binary_const(Binary::Add, thread, first);
+        act(builder, index, active);
+    }
+}
+
+/// Writes the element at each linear offset of a buffer to `found`; parameter 1 gives the physical offsets. The last element
+/// comes first, so that threads read elements that others have stored.
+pub(super) fn read_out(builder: &mut Builder, buffer: Value, found: Value, memory: &MemoryLayout, element: Element) {
+    let last = offsets(memory) - 1;
+    each_offset(builder, memory, |builder, index, active| {
+        let index = builder.binary_const(Binary::Xor, index, last);
+        let place = address(builder, buffer, index, active);
+        let value = builder.load(Type::Scalar(element), place, 0, active);
+        let out = element_at(builder, found, index, element);
+        builder.store(out, 0, value, active);
+    });
+}
+
+/// The shared address whose offset the table of parameter 1 gives.
+fn address(builder: &mut Builder, buffer: Value, index: Value, active: Option<Value>) -> Value {
+    let table = builder.parameter(1);
+    let entry = element_at(builder, table, index, Element::I32);
+    let offset = builder.load(Type::Scalar(Element::I32), entry, 0, active);
+    builder.advance(buffer, offset)
+}
+
+fn element_at(builder: &mut Builder, base: Value, index: Value, element: Element) -> Value {
+    let bytes = builder.binary_const(Binary::Mul, index, element.bits() / 8);
+    builder.advance(base, bytes)
+}
