@@ -6,21 +6,11 @@ use super::price::Prices;
 use super::propagate::propagate;
 use super::report::{FunctionReport, Report};
 use super::rewrite::rewrite;
-use super::{EngineError, Machine, least, ways};
+use super::{EngineError, Machine, Strategy, least, ways};
 use tilewright_plan::movement::check_block;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::ttg;
 use tilewright_tile::{Module, Type};
-
-/// How layouts are chosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Strategy {
-    /// Anchors choose, others follow, conversions move backward (seed 000, section 4.4).
-    Propagation,
-    /// At least cost, from the answer of [`Strategy::Propagation`] on.
-    #[default]
-    LeastCost,
-}
 
 /// A module in which every tensor has a layout and every conversion is an operation, and what was chosen.
 #[derive(Debug, Clone)]

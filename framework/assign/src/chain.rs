@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use tilewright_tile::op::name::{arith, ttg, tw};
 
-use super::product::is_product;
 use tilewright_tile::{Body, Op, Origin, Value};
 
 /// Operations beside elementwise ones that leave each element where it is.
@@ -22,7 +21,7 @@ pub(super) fn is_factor(body: &Body, op: Op) -> bool {
         if !operation.operands.iter().any(|operand| flows.contains(operand)) {
             continue;
         }
-        if user != op && is_product(operation.name()) {
+        if user != op && operation.is_dot() {
             let factors = ["a", "b"].into_iter().flat_map(|group| body.operand(user, group));
             if factors.into_iter().any(|factor| flows.contains(&factor)) {
                 return true;
@@ -47,7 +46,7 @@ fn maker(body: &Body, factor: Value) -> Option<Op> {
         if !seen.insert(op) {
             continue;
         }
-        if is_product(body.op(op).name()) {
+        if body.op(op).is_dot() {
             return Some(op);
         }
         if keeps(body, op) {

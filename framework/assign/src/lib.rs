@@ -21,13 +21,15 @@ mod report;
 mod rewrite;
 pub mod stages;
 mod state;
+mod strategy;
 pub mod synthesis;
 mod ways;
 
 /// How often the body of a loop is taken to run where nothing says how often it does.
 const LOOP_WEIGHT: u64 = 8;
 
-pub use assign::{Assigned, Strategy, assign};
+pub use assign::{Assigned, assign};
 pub use error::EngineError;
 pub use machine::Machine;
 pub use report::{ConversionReport, FunctionReport, Report, ValueReport};
+pub use strategy::Strategy;

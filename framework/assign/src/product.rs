@@ -10,7 +10,6 @@ use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_plan::contract::{ContractError, Contraction, Question, Scale, SharedOut, plan};
 use tilewright_target::Number;
 use tilewright_tile::marks::{EXCHANGED, INSTRUCTION, K_WIDTH, LANES_ALONG, N_WIDTH, PENDING, WARPS_ALONG, WHOLE_ROWS};
-use tilewright_tile::op::name::tt;
 use tilewright_tile::{Attribute, Attributes, Body, Op, Type};
 
 /// Layouts of the operands of a product, as tile values.
@@ -250,12 +249,6 @@ fn packed(body: &Body, op: Op) -> [Option<usize>; 2] {
 fn batches(body: &Body, op: Op) -> Option<u64> {
     let shape = body.operand(op, "c").and_then(|value| body.ty(value).shape()).unwrap_or_default();
     (shape.len() > 2).then(|| shape[0])
-}
-
-/// Whether an operation of this name multiplies matrices.
-#[must_use]
-pub fn is_product(name: &str) -> bool {
-    matches!(name, tt::DOT | tt::DOT_SCALED)
 }
 
 /// The layout over all of an axis from that of a part of it: the parts are one after the other, in registers.

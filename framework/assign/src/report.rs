@@ -112,10 +112,6 @@ fn tensors(body: &Body) -> impl Iterator<Item = Value> + '_ {
     entry.chain(inner).copied().filter(|value| body.ty(*value).as_tensor().is_some())
 }
 
-fn name(body: &Body, value: Value) -> String {
-    body.name(value).map_or_else(|| format!("%{}", value.index()), |name| format!("%{name}"))
-}
-
 fn maker(body: &Body, value: Value) -> String {
     match body.origin(value) {
         Origin::Result(op, _) => body.op(op).name().to_owned(),
@@ -124,7 +120,7 @@ fn maker(body: &Body, value: Value) -> String {
 }
 
 fn of_value(body: &Body, value: Value) -> ValueReport {
-    ValueReport { value: name(body, value), operation: maker(body, value), ty: body.ty(value).to_string() }
+    ValueReport { value: body.display_name(value), operation: maker(body, value), ty: body.ty(value).to_string() }
 }
 
 fn of_conversion(body: &Body, state: &State<'_, '_>, left: &Left, machine: &Machine<'_>) -> ConversionReport {
@@ -137,7 +133,7 @@ fn of_conversion(body: &Body, state: &State<'_, '_>, left: &Left, machine: &Mach
         users.filter_map(|(node, _)| graph.nodes[*node].op).map(|op| body.op(op).name().to_owned()).collect();
     wanted_by.dedup();
     ConversionReport {
-        value: name(body, left.value),
+        value: body.display_name(left.value),
         operation: maker(body, left.value),
         from: graph.pool.name(left.from).text().to_owned(),
         to: graph.pool.name(left.to).text().to_owned(),

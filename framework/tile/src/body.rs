@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::attribute::Attributes;
 use super::op::Definition;
+use super::op::name::tt;
 use super::types::Type;
 
 macro_rules! handle {
@@ -238,6 +239,12 @@ impl Body {
         self.values[value.index()].name.as_deref()
     }
 
+    /// How messages name a value: as the text does, by its number if it has no name.
+    #[must_use]
+    pub fn display_name(&self, value: Value) -> String {
+        self.name(value).map_or_else(|| format!("%{}", value.index()), |name| format!("%{name}"))
+    }
+
     /// Says what the text is to call a value; where another has that name, a number is added.
     pub fn set_name(&mut self, value: Value, name: impl Into<Arc<str>>) {
         self.values[value.index()].name = Some(name.into());
@@ -281,6 +288,13 @@ impl Body {
         found
     }
 
+    /// An operation and every operation in its regions, each before what it holds.
+    #[must_use]
+    pub fn nested(&self, op: Op) -> Vec<Op> {
+        let inner = self.op(op).regions.iter().flat_map(|region| self.walk(*region));
+        std::iter::once(op).chain(inner).collect()
+    }
+
     fn ops_of(&self, region: Region) -> impl DoubleEndedIterator<Item = Op> {
         self.blocks(region).iter().flat_map(|block| self.ops(*block)).copied()
     }
@@ -319,6 +333,12 @@ impl Operation {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.definition.name
+    }
+
+    /// Whether it multiplies matrices.
+    #[must_use]
+    pub fn is_dot(&self) -> bool {
+        matches!(self.name(), tt::DOT | tt::DOT_SCALED)
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Kind, Multiplication, Want};
 use crate::EngineError;
 use crate::layouts::View;
 use crate::memory::{described, moved_bits, together};
-use crate::product::{OPERANDS, is_product};
+use crate::product::OPERANDS;
 use tilewright_target::{Direction, Operand};
 use tilewright_tile::op::name::{tt, ttg, tw};
 use tilewright_tile::{Attribute, Op, Operation, Value};
@@ -29,7 +29,7 @@ impl Builder<'_, '_> {
             return self.freely(op, weight);
         }
         match operation.name() {
-            name if is_product(name) => self.multiplies(op, weight)?,
+            _ if operation.is_dot() => self.multiplies(op, weight)?,
             tt::LOAD | tt::ATOMIC_LOAD => self.accesses(op, weight, Direction::Load)?,
             tt::STORE | tt::ATOMIC_STORE | tt::ATOMIC_RMW | tt::ATOMIC_CAS | tt::ATOMIC_POLL => {
                 self.accesses(op, weight, Direction::Store)?;

@@ -5,7 +5,9 @@ use super::lines::{LoadLine, LoopLine, named};
 use crate::Machine;
 use crate::synthesis::often::known_trips;
 use crate::synthesis::place::memory_name;
-use tilewright_tile::transform::ahead::{Fetch, Load, Loop, REGISTER_BUFFERS, Staged, Way};
+use tilewright_tile::transform::loads::{
+    LoadLoop, PipelinedLoop, PrefetchPath, PrefetchableLoad, PrefetchedLoad, REGISTER_BUFFERS,
+};
 
 /// What a block may still take.
 pub(super) struct Room {
@@ -27,18 +29,18 @@ impl Room {
 
 /// What becomes of a loop.
 pub(super) struct Chosen {
-    pub staged: Staged,
+    pub staged: PipelinedLoop,
     pub line: LoopLine,
 }
 
 impl Question<'_> {
     /// The loads of a loop that go ahead, in at most so many stages.
-    pub fn chosen(&self, of: &Loop, wanted: u32, room: &mut Room) -> Chosen {
+    pub fn chosen(&self, of: &LoadLoop, wanted: u32, room: &mut Room) -> Chosen {
         let body = self.body;
         let mut line = LoopLine { name: named(body, of.op), stages: 1, bytes: 0, loads: Vec::new(), note: None };
-        let mut staged = Staged { op: of.op, stages: 1, loads: Vec::new() };
+        let mut staged = PipelinedLoop { op: of.op, stages: 1, loads: Vec::new() };
         line.loads.extend(of.left.iter().map(|(load, reason)| LoadLine::left(body, *load, reason.clone())));
-        let stays = |line: &mut LoopLine, load: &Load, reason: &str| {
+        let stays = |line: &mut LoopLine, load: &PrefetchableLoad, reason: &str| {
             line.loads.push(LoadLine::left(body, load.op, reason.to_owned()));
         };
         let turns = known_trips(body, self.facts, of.op);
@@ -48,7 +50,7 @@ impl Question<'_> {
             of.loads.iter().for_each(|load| stays(&mut line, load, reason));
             return Chosen { staged, line };
         }
-        let mut found: Vec<(Load, How)> = Vec::new();
+        let mut found: Vec<(PrefetchableLoad, How)> = Vec::new();
         for load in &of.loads {
             match self.how(load, true) {
                 Ok(how) => found.push((load.clone(), how)),
@@ -70,33 +72,34 @@ impl Question<'_> {
             found.iter().for_each(|(load, _)| stays(&mut line, load, &reason));
             return Chosen { staged, line };
         };
-        line.note = (stages < wanted && found.iter().any(|(_, how)| how.way == Way::Copy)).then(|| match turns {
-            Some(turns) if u64::from(stages) == turns => format!("the loop has {turns} turns"),
-            _ => format!(
-                "{wanted} stages take {} bytes of shared memory, {} are left",
-                taken(&found, wanted),
-                room.bytes
-            ),
-        });
+        line.note =
+            (stages < wanted && found.iter().any(|(_, how)| how.path == PrefetchPath::Copy)).then(|| match turns {
+                Some(turns) if u64::from(stages) == turns => format!("the loop has {turns} turns"),
+                _ => format!(
+                    "{wanted} stages take {} bytes of shared memory, {} are left",
+                    taken(&found, wanted),
+                    room.bytes
+                ),
+            });
         (line.bytes, line.stages, staged.stages) = (taken(&found, stages), stages, stages);
-        if found.iter().all(|(_, how)| how.way == Way::Registers) {
+        if found.iter().all(|(_, how)| how.path == PrefetchPath::Registers) {
             line.stages = REGISTER_BUFFERS;
         }
         room.bytes -= line.bytes;
         for (load, how) in found {
             let memory = memory_name(&how.solution.memory);
             line.loads.push(LoadLine::ahead(body, &load, &how, memory.text()));
-            staged.loads.push(Fetch { load, way: how.way, memory });
+            staged.loads.push(PrefetchedLoad { load, path: how.path, memory });
         }
         Chosen { staged, line }
     }
 }
 
 /// Bytes of shared memory that all buffers take.
-fn taken(found: &[(Load, How)], stages: u32) -> u64 {
-    let of = |how: &How| match how.way {
-        Way::Copy => how.bytes * u64::from(stages),
-        Way::Registers => how.bytes * u64::from(REGISTER_BUFFERS),
+fn taken(found: &[(PrefetchableLoad, How)], stages: u32) -> u64 {
+    let of = |how: &How| match how.path {
+        PrefetchPath::Copy => how.bytes * u64::from(stages),
+        PrefetchPath::Registers => how.bytes * u64::from(REGISTER_BUFFERS),
     };
     found.iter().map(|(_, how)| of(how)).sum()
 }

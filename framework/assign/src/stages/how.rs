@@ -15,7 +15,7 @@ use tilewright_plan::memory_synthesis::{Access, Solution, Tensor, Way as MemoryW
 use tilewright_plan::movement::{Path, PointedQuestion, convert, copy_pointed};
 use tilewright_target::Queue;
 use tilewright_tile::facts::Facts;
-use tilewright_tile::transform::ahead::{Load, Reader, Way};
+use tilewright_tile::transform::loads::{BufferReader, PrefetchPath, PrefetchableLoad};
 use tilewright_tile::{Body, Op, Value};
 
 /// A program with layouts, and its target.
@@ -30,7 +30,7 @@ pub(super) struct Question<'q> {
 
 /// How a load goes ahead.
 pub(super) struct How {
-    pub way: Way,
+    pub path: PrefetchPath,
     /// Where elements lie, and who accesses them how.
     pub solution: Solution,
     /// Bytes of one buffer.
@@ -71,32 +71,32 @@ impl Question<'_> {
     ///
     /// # Errors
     /// Why it does not.
-    pub fn how(&self, load: &Load, copies: bool) -> Result<How, String> {
+    pub fn how(&self, load: &PrefetchableLoad, copies: bool) -> Result<How, String> {
         let held = self.layout(load.stored).ok_or("it has no layout")?;
         let bits = moved_bits(self.body.ty(load.stored).element());
         let tensor = Tensor::new(self.body.ty(load.stored).shape().unwrap_or_default(), bits);
         let reader = self.reader(load).ok_or("nothing is known of who reads it")?.times(LOOP_WEIGHT);
         if copies && let Some((solution, bytes)) = self.copied(load, &held, &tensor, &reader) {
-            return Ok(How { way: Way::Copy, solution, bytes, registers: 0 });
+            return Ok(How { path: PrefetchPath::Copy, solution, bytes, registers: 0 });
         }
         let means = &self.machine.means;
         let store = Access::store("what is stored", held.clone(), means).times(LOOP_WEIGHT);
         let solution = solve(&tensor, &[store, reader], means).map_err(|error| error.to_string())?;
-        if let Reader::Unit(op, side) = load.reader {
+        if let BufferReader::Unit(op, side) = load.reader {
             let planned = self.product(op).ok_or("its product has no plan")?;
             planned.plan.reading(side, &solution.memory.linear).map_err(|error| error.to_string())?;
         }
         let registers = (u64::from(bits) << held.in_bits(Dim::REGISTER)).div_ceil(32);
         let bytes = bytes_of(&solution, bits);
-        Ok(How { way: Way::Registers, solution, bytes, registers })
+        Ok(How { path: PrefetchPath::Registers, solution, bytes, registers })
     }
 
-    fn reader(&self, load: &Load) -> Option<Access<'_>> {
+    fn reader(&self, load: &PrefetchableLoad) -> Option<Access<'_>> {
         match load.reader {
-            Reader::Conversion(_) => {
+            BufferReader::Conversion(_) => {
                 Some(Access::load("what reads it", self.layout(load.wanted)?, &self.machine.means))
             }
-            Reader::Unit(op, side) => of_unit(&self.product(op)?.plan, side, "the unit", self.machine),
+            BufferReader::Unit(op, side) => of_unit(&self.product(op)?.plan, side, "the unit", self.machine),
         }
     }
 
@@ -104,7 +104,7 @@ impl Question<'_> {
     /// they would be for stores.
     fn copied(
         &self,
-        load: &Load,
+        load: &PrefetchableLoad,
         held: &LinearLayout,
         tensor: &Tensor,
         reader: &Access<'_>,
@@ -133,7 +133,7 @@ impl Question<'_> {
         if solution.conflicts() > 0 {
             return None;
         }
-        if let Reader::Unit(op, side) = load.reader {
+        if let BufferReader::Unit(op, side) = load.reader {
             self.product(op)?.plan.reading(side, &solution.memory.linear).ok()?;
         }
         let idle: usize = (held.columns_of(Dim::REGISTER).iter().enumerate())

@@ -4,7 +4,7 @@ use std::fmt;
 use tilewright_tile::op::name::scf;
 
 use super::how::How;
-use tilewright_tile::transform::ahead::{Load, Reader, Way};
+use tilewright_tile::transform::loads::{BufferReader, PrefetchPath, PrefetchableLoad};
 use tilewright_tile::{Body, Op, Value};
 
 /// A loop that loads.
@@ -41,21 +41,21 @@ pub struct LoadLine {
 
 impl LoadLine {
     pub(super) fn left(body: &Body, load: Op, reason: String) -> Self {
-        let value = body.op(load).results.first().map_or_else(String::new, |value| name(body, *value));
+        let value = body.op(load).results.first().map_or_else(String::new, |value| body.display_name(*value));
         Self { value, by: None, memory: None, bytes: 0, conflicts: 0, reason: Some(reason) }
     }
 
-    pub(super) fn ahead(body: &Body, load: &Load, how: &How, memory: &str) -> Self {
+    pub(super) fn ahead(body: &Body, load: &PrefetchableLoad, how: &How, memory: &str) -> Self {
         let served = |number: usize| {
             how.solution.served.get(number).map_or_else(String::new, |served| {
                 served.instruction.clone().unwrap_or_else(|| format!("accesses of {} bytes", served.bytes))
             })
         };
-        let filled = match how.way {
-            Way::Copy => format!("copied by {}", served(0)),
-            Way::Registers => format!("by registers, stored by {}", served(0)),
+        let filled = match how.path {
+            PrefetchPath::Copy => format!("copied by {}", served(0)),
+            PrefetchPath::Registers => format!("by registers, stored by {}", served(0)),
         };
-        let value = body.op(load.op).results.first().map_or_else(String::new, |value| name(body, *value));
+        let value = body.op(load.op).results.first().map_or_else(String::new, |value| body.display_name(*value));
         Self {
             value,
             by: Some(format!("{filled}, read by {}", served(1))),
@@ -68,18 +68,14 @@ impl LoadLine {
 }
 
 pub(super) fn named(body: &Body, op: Op) -> String {
-    body.op(op).results.first().map_or_else(|| scf::FOR.to_owned(), |value| name(body, *value))
-}
-
-fn name(body: &Body, value: Value) -> String {
-    body.name(value).map_or_else(|| format!("%{}", value.index()), |name| format!("%{name}"))
+    body.op(op).results.first().map_or_else(|| scf::FOR.to_owned(), |value| body.display_name(*value))
 }
 
 /// The conversion that a load makes needless: its value, and the layouts from and to which it was brought.
-pub(super) fn conversion(body: &Body, load: &Load) -> Option<(String, String, String)> {
-    let Reader::Conversion(_) = load.reader else { return None };
+pub(super) fn conversion(body: &Body, load: &PrefetchableLoad) -> Option<(String, String, String)> {
+    let BufferReader::Conversion(_) = load.reader else { return None };
     let layout = |value: Value| body.ty(value).layout().map(|layout| layout.text().to_owned());
-    Some((name(body, load.stored), layout(load.stored)?, layout(load.wanted)?))
+    Some((body.display_name(load.stored), layout(load.stored)?, layout(load.wanted)?))
 }
 
 impl fmt::Display for LoopLine {

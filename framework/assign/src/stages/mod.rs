@@ -1,6 +1,6 @@
 //! Stages of the loops of a program whose layouts are assigned: loads go ahead of what uses them.
 //!
-//! [`staged`] asks for each loop which loads can ([`tilewright_tile::transform::ahead`]), how each goes (`how`), in how many
+//! [`staged`] asks for each loop which loads can ([`tilewright_tile::transform::loads`]), how each goes (`how`), in how many
 //! stages, and for how much memory and registers (`choose`); `lines` is what it tells. It stands in the engine since all of
 //! that follows from plans of movement and of products, and before lowering since what it gives is a tile program.
 //!

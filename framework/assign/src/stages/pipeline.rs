@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use tilewright_tile::facts::Facts;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::scf;
-use tilewright_tile::transform::ahead::{Asks, loops, write};
+use tilewright_tile::transform::loads::{LayoutQueries, load_loops, pipeline};
 use tilewright_tile::{Attribute, Body, Function, Op};
 
 /// The attribute of a loop that says how many stages it is to have.
@@ -52,8 +52,8 @@ fn of_function(
     let layouts = Layouts::new(machine.families);
     let (facts, products) = (Facts::of(function), RefCell::default());
     let question = Question { body, facts: &facts, layouts: &layouts, machine, products };
-    let asks = Asks { moves: &|op| question.moves(op), reads: &|op, side| question.reads(op, side) };
-    let found = loops(function, &asks);
+    let asks = LayoutQueries { moves: &|op| question.moves(op), reads: &|op, side| question.reads(op, side) };
+    let found = load_loops(function, &asks);
     let registers = live(body, &layouts).unwrap_or(u64::MAX);
     let mut room = Room::of(machine, registers);
     let (mut choices, mut lines, mut gone) = (Vec::new(), Vec::new(), Vec::new());
@@ -72,7 +72,7 @@ fn of_function(
     };
     let written = match choices.iter().all(|choice| choice.loads.is_empty()) {
         true => function.clone(),
-        false => write(function, &choices, &Dialects::neutral()).map_err(wrong)?,
+        false => pipeline(function, &choices, &Dialects::neutral()).map_err(wrong)?,
     };
     Ok(Some((written, lines, gone)))
 }

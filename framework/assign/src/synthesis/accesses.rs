@@ -5,7 +5,6 @@ use tilewright_tile::op::name::{scf, ttg, tw};
 
 use super::SynthesisError;
 use super::boxes::rows;
-use super::derivation::value_name;
 use crate::layouts::Layouts;
 use crate::product::product;
 use crate::{LOOP_WEIGHT, Machine};
@@ -66,7 +65,7 @@ pub(super) fn accesses<'a>(
         let registers = |value: Value| layouts.distributed(body.ty(value));
         let named = |value: Value| match asked.get(&op) {
             Some(asked) => asked.said.clone(),
-            None => format!("{} {}", operation.name(), value_name(body, whole(body, value))),
+            None => format!("{} {}", operation.name(), body.display_name(whole(body, value))),
         };
         let means = &machine.means;
         let access = match operation.name() {

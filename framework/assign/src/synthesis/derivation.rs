@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde::Serialize;
 
-use tilewright_tile::{Body, Value};
-
 /// How the layouts of a program were found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Derivation {
@@ -245,9 +243,4 @@ impl fmt::Display for Derivation {
         )?;
         writeln!(f, "searched: {nodes} nodes, {leaves} leaves, {unsatisfied} without solution, {cut} branches cut")
     }
-}
-
-/// What people call a value.
-pub(super) fn value_name(body: &Body, value: Value) -> String {
-    body.name(value).map_or_else(|| format!("%{}", value.index()), |name| format!("%{name}"))
 }

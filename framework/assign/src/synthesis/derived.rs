@@ -5,7 +5,7 @@
 //! Where one does not hold, the error names the two operations.
 
 use super::accesses::whole;
-use super::derivation::{MemoryLine, RegisterLine, value_name};
+use super::derivation::{MemoryLine, RegisterLine};
 use super::solved::{Solved, is_free};
 use super::{Options, SynthesisError, anchors};
 use crate::layouts::in_order;
@@ -33,7 +33,7 @@ impl Traced<'_, '_> {
             let tensors = operation.results.iter().filter(|value| self.program.is_tensor(**value));
             for &value in tensors.filter(|value| !is_free(self.program.body, **value)) {
                 lines.push(RegisterLine {
-                    value: value_name(self.program.body, value),
+                    value: self.program.body.display_name(value),
                     operation: operation.name().to_owned(),
                     constraint: constraint.clone(),
                     layout: self
@@ -54,7 +54,7 @@ impl Traced<'_, '_> {
         let Some(&result) = operation.results.iter().find(|value| self.program.is_tensor(**value)) else {
             return Ok(None);
         };
-        let name = |value: Value| value_name(self.program.body, value);
+        let name = |value: Value| self.program.body.display_name(value);
         Ok(Some(match operation.name() {
             tt::DOT => self.multiplied(op)?,
             tt::REDUCE => {
@@ -139,7 +139,7 @@ impl Traced<'_, '_> {
 
     /// A load from shared memory: the row carries its tile to the tensor alike on both sides.
     fn out_of_shared(&self, op: Op, result: Value) -> Result<String, SynthesisError> {
-        let named = value_name(self.program.body, whole(self.program.body, self.program.body.op(op).operands[0]));
+        let named = self.program.body.display_name(whole(self.program.body, self.program.body.op(op).operands[0]));
         let memory = self.memories.iter().find(|memory| memory.tensor == named);
         let loads = memory.into_iter().flat_map(|memory| &memory.accesses);
         let by =
@@ -160,12 +160,12 @@ impl Traced<'_, '_> {
     fn disagree(&self, value: Value, op: Op, source: Unsatisfied) -> SynthesisError {
         let named = |op: Op| {
             let operation = self.program.body.op(op);
-            let result = operation.results.first().map(|value| format!(" {}", value_name(self.program.body, *value)));
+            let result = operation.results.first().map(|value| format!(" {}", self.program.body.display_name(*value)));
             format!("{}{}", operation.name(), result.unwrap_or_default())
         };
         let first = match self.program.body.origin(value) {
             Origin::Result(made, _) => named(made),
-            Origin::Argument(..) => value_name(self.program.body, value),
+            Origin::Argument(..) => self.program.body.display_name(value),
         };
         SynthesisError::Disagree { first, second: named(op), source: Box::new(source) }
     }

@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 use tilewright_tile::op::name::{tt, ttg, tw};
 
 use super::accesses::Asked;
-use super::derivation::value_name;
 use super::derived::Traced;
 use super::follows::Follows;
 use super::place::{self, Known};
@@ -157,8 +156,8 @@ impl Leaf {
 fn said(function: &Function, op: Op) -> String {
     let Some(body) = &function.body else { return String::new() };
     let operation = body.op(op);
-    let result = operation.results.first().map(|value| format!("{} = ", value_name(body, *value)));
-    let ends: Vec<String> = operation.operands.iter().take(2).map(|value| value_name(body, *value)).collect();
+    let result = operation.results.first().map(|value| format!("{} = ", body.display_name(*value)));
+    let ends: Vec<String> = operation.operands.iter().take(2).map(|value| body.display_name(*value)).collect();
     format!("{}{} {}", result.unwrap_or_default(), operation.name(), ends.join(" to "))
 }
 
@@ -180,7 +179,7 @@ fn layout_text(body: &Body, value: Value) -> String {
 }
 
 fn planned(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Contraction, SynthesisError> {
-    let wrong = |source| SynthesisError::Product { operation: value_name(body, body.op(op).results[0]), source };
+    let wrong = |source| SynthesisError::Product { operation: body.display_name(body.op(op).results[0]), source };
     Ok(product(body, op, machine).map_err(wrong)?.plan)
 }
 
@@ -191,7 +190,7 @@ fn of_product(body: &Body, op: Op, plan: &Contraction) -> ProductLine {
         u64::try_from(number).ok()
     };
     ProductLine {
-        value: value_name(body, operation.results[0]),
+        value: body.display_name(operation.results[0]),
         instruction: plan.unit_name().to_owned(),
         k_width: number(K_WIDTH),
         n_width: number(N_WIDTH),
@@ -217,7 +216,7 @@ fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLin
             let layout = body.operand(op, "dst").map_or_else(String::new, |buffer| layout_text(body, buffer));
             return Some(CopyLine {
                 operation: operation.name().to_owned(),
-                value: value_name(original, *value),
+                value: original.display_name(*value),
                 layout,
                 constraint: "whole boxes of memory that the launch maps, as the arrangement has them".to_owned(),
             });
@@ -231,7 +230,7 @@ fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLin
     };
     Some(CopyLine {
         operation: operation.name().to_owned(),
-        value: value_name(original, value),
+        value: original.display_name(value),
         layout: layout_text(body, tensor),
         constraint: constraint.to_owned(),
     })
@@ -239,7 +238,7 @@ fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLin
 
 fn of_loop(function: &Function, of: &Loop, choices: &Choices) -> LoopLine {
     let name = |op: &Op| match &function.body {
-        Some(body) => body.op(*op).results.first().map_or_else(String::new, |value| value_name(body, *value)),
+        Some(body) => body.op(*op).results.first().map_or_else(String::new, |value| body.display_name(*value)),
         None => String::new(),
     };
     LoopLine {

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::accesses::{Asked, accesses, buffers};
-use super::derivation::value_name;
 use super::work::Moved;
 use super::{AccessLine, MemoryLine, Options, SynthesisError};
 use crate::Machine;
@@ -47,7 +46,7 @@ pub(super) fn place(
     options: Options,
 ) -> Result<Placed, SynthesisError> {
     let buffers = buffers(body, tensor);
-    let named = value_name(body, tensor);
+    let named = body.display_name(tensor);
     let ty = body.ty(tensor).clone();
     let one = body.ty(*buffers.last().unwrap_or(&tensor)).clone();
     let refused = |source| SynthesisError::Memory { tensor: named.clone(), source };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::graph::Graph;
-use crate::{Block, Body, Op, Value};
+use crate::{Block, Body, Value};
 
 /// Of each block, by its place, the values that it or one behind it uses, and that were made in a loop that it is not in.
 pub(super) fn carried(body: &Body, graph: &Graph) -> Vec<Vec<Value>> {
@@ -40,9 +40,6 @@ pub(super) fn carried(body: &Body, graph: &Graph) -> Vec<Vec<Value>> {
 
 /// All values that a block uses, in its regions too.
 fn used(body: &Body, block: Block) -> BTreeSet<Value> {
-    let within = |op: &Op| {
-        let inner = body.op(*op).regions.iter().flat_map(|region| body.walk(*region));
-        std::iter::once(*op).chain(inner).flat_map(|op| body.op(op).operands.clone()).collect::<Vec<_>>()
-    };
-    body.ops(block).iter().flat_map(within).collect()
+    let all = body.ops(block).iter().flat_map(|op| body.nested(*op));
+    all.flat_map(|op| body.op(op).operands.clone()).collect()
 }

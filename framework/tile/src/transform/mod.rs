@@ -2,11 +2,10 @@
 //!
 //! [`at_once`] does copies of boxes when they are issued, [`scaled_before`] multiplies factors by scales that no unit applies,
 //! [`inline_calls`] puts what is called where it is called, [`structure`] makes regions of jumps, [`remove_unused`] takes out what
-//! nobody needs, [`ahead`] issues loads of a loop before the turn that uses them, [`captured`] says what groups of warps take from
+//! nobody needs, [`loads`] and [`explicit`] pipeline loops, [`captured`] says what groups of warps take from
 //! outside. After the first four a program is one function for each entry, of single blocks in nested regions. Whatever a
 //! transformation cannot do it says with the operation and its place.
 
-pub mod ahead;
 mod at_once;
 mod captured;
 mod carried;
@@ -15,6 +14,9 @@ pub mod explicit;
 mod graph;
 mod inline;
 mod jumps;
+pub mod loads;
+mod maker;
+mod pipeliner;
 mod repeated;
 mod scaled;
 mod structure;

@@ -23,7 +23,7 @@ fn of_body(body: &mut Body) {
         if removed[op.index()] || !unused || !may_go(body, op) {
             continue;
         }
-        for gone in within(body, op) {
+        for gone in body.nested(op) {
             // What went before no longer uses anything.
             if std::mem::replace(&mut removed[gone.index()], true) {
                 continue;
@@ -51,7 +51,7 @@ fn may_go(body: &Body, op: Op) -> bool {
         return false;
     }
     match operation.name() {
-        scf::IF | scf::FOR => within(body, op).iter().skip(1).all(|inner| {
+        scf::IF | scf::FOR => body.nested(op).iter().skip(1).all(|inner| {
             let inner = body.op(*inner);
             inner.definition.traits.pure || matches!(inner.name(), scf::IF | scf::FOR)
         }),
@@ -60,12 +60,6 @@ fn may_go(body: &Body, op: Op) -> bool {
         }
         _ => traits.pure,
     }
-}
-
-/// An operation and all within it.
-fn within(body: &Body, op: Op) -> Vec<Op> {
-    let inner = body.op(op).regions.iter().flat_map(|region| body.walk(*region));
-    std::iter::once(op).chain(inner).collect()
 }
 
 fn regions(body: &Body) -> Vec<crate::Region> {

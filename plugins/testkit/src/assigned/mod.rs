@@ -10,7 +10,7 @@ use tilewright_assign::Strategy;
 use crate::prelude::*;
 use tilewright_assign::EngineError;
 use tilewright_assign::layouts::Layouts;
-use tilewright_assign::product::{is_product, product};
+use tilewright_assign::product::product;
 use tilewright_tile::import::{Imports, import};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::{arith, tt};
@@ -104,7 +104,7 @@ fn rules(body: &Body, op: Op, layouts: &Layouts<'_>, machine: &Machine<'_>) -> R
     };
     let operands = operation.operands.iter().map(layout_of).collect::<Result<Vec<_>, _>>()?;
     let results = operation.results.iter().map(layout_of).collect::<Result<Vec<_>, _>>()?;
-    if is_product(operation.name()) {
+    if operation.is_dot() {
         let plan = product(body, op, machine).map_err(|error| error.to_string())?;
         let [a, b] = &plan.factors;
         for (held, planned) in operands.iter().zip([a.as_ref(), b.as_ref(), Some(&plan.sums)]) {

@@ -1,14 +1,13 @@
 //! Copies between global memory, shared memory and registers.
 
 use crate::op::name::{tt, ttg};
-use std::sync::Arc;
 
-use super::view::mask;
-use super::{Expander, Maker, violation};
-use crate::marks::{AHEAD, APART};
+use super::expander::Expander;
+use super::tile::mask;
+use crate::marks::AHEAD;
+use crate::transform::Copier;
+use crate::transform::maker::{Maker, violation};
 use crate::{Attribute, Op, Type, Value, Violation};
-
-use super::super::Copier;
 
 impl Expander<'_> {
     pub(super) fn copy(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
@@ -22,7 +21,12 @@ impl Expander<'_> {
             None => self.load_shared(op, source, copier),
             Some(target) if is_view(source) => {
                 let waits = self.fill(op, target, copier)?;
-                if waits { wait(op, copier, 0) } else { Ok(()) }
+                if waits {
+                    let mut maker = Maker { copier, at: op };
+                    maker.commit_group()?;
+                    maker.wait_for_groups(0)?;
+                }
+                Ok(())
             }
             Some(target) => {
                 let value = match is_memory(source) {
@@ -88,10 +92,7 @@ impl Expander<'_> {
         let choice = self.choices.copies.get(&op).cloned().unwrap_or_default();
         if choice.through_registers {
             let loaded = self.loaded(op, source, copier)?;
-            let store = self.write(op, loaded, target, copier)?;
-            if self.is_later {
-                copier.to.body_mut().op_mut(store).attributes.set(APART, Attribute::Unit);
-            }
+            self.write(op, loaded, target, copier)?;
             return Ok(false);
         }
         let (pointers, mask) = self.places(op, source, copier)?;
@@ -182,36 +183,5 @@ impl Expander<'_> {
         if let crate::Origin::Result(made, _) = copier.to.body().origin(value) {
             self.made.copies.push((op, made));
         }
-    }
-}
-
-/// Closes the copies that were issued, and waits until at most so many groups are under way.
-pub(super) fn wait(op: Op, copier: &mut Copier<'_, '_, '_>, outstanding: i32) -> Result<(), Violation> {
-    commit(op, copier)?;
-    wait_for(op, copier, outstanding)
-}
-
-/// Closes the group of the copies that were issued.
-pub(in crate::transform) fn commit(op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
-    let made = copier.to.op(ttg::ASYNC_COMMIT_GROUP).result(Type::Token).done();
-    Maker { copier, at: op }.checked(made).map(drop)
-}
-
-/// Waits until at most so many groups are under way.
-pub(in crate::transform) fn wait_for(
-    op: Op,
-    copier: &mut Copier<'_, '_, '_>,
-    outstanding: i32,
-) -> Result<(), Violation> {
-    let made = copier.to.op(ttg::ASYNC_WAIT).attribute("num", outstanding).result(Type::Token).done();
-    Maker { copier, at: op }.checked(made).map(drop)
-}
-
-impl Maker<'_, '_, '_, '_> {
-    /// A tensor of zeros.
-    pub(in crate::transform) fn zeros(&mut self, ty: &Type) -> Result<Value, Violation> {
-        let dense = crate::Dense { ty: ty.clone(), elements: Arc::from([0]) };
-        let made = self.copier.to.constant(Attribute::Dense(dense));
-        self.checked(made)
     }
 }

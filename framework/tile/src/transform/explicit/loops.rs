@@ -3,6 +3,7 @@
 use crate::op::name::{scf, tw};
 use std::collections::BTreeSet;
 
+use crate::transform::pipeliner::{Slice, backward, is_repeatable};
 use crate::{Block, Body, Function, Op, Origin, Type, Value};
 
 /// A loop that fills tensors in shared memory.
@@ -85,31 +86,21 @@ fn maker(body: &Body, value: Value) -> Option<Op> {
     }
 }
 
-/// The operations of a turn that its copies follow from, and the copies.
+/// The operations of an iteration that its copies depend on, and the copies.
 fn ahead(body: &Body, block: Block, copies: &[Op]) -> Result<Vec<Op>, String> {
-    let own: BTreeSet<Op> = body.ops(block).iter().copied().collect();
-    let mut wanted: BTreeSet<Op> = copies.iter().copied().collect();
-    let mut open: Vec<Op> = copies.to_vec();
-    while let Some(op) = open.pop() {
-        for &value in &body.op(op).operands {
-            match body.origin(value) {
-                Origin::Argument(of, number) if of == block && number > 0 => {
-                    return Err("where it copies from follows from what the loop carries".to_owned());
-                }
-                Origin::Result(made, _) if own.contains(&made) && !wanted.contains(&made) => {
-                    let operation = body.op(made);
-                    if !operation.definition.traits.pure || !operation.regions.is_empty() {
-                        let name = operation.name();
-                        return Err(format!("where it copies from follows from `{name}`, which is not done again"));
-                    }
-                    wanted.insert(made);
-                    open.push(made);
-                }
-                _ => {}
-            }
+    let roots = copies.iter().flat_map(|copy| body.op(*copy).operands.iter().copied()).collect();
+    let check = |op| match is_repeatable(body, op) {
+        true => Ok(()),
+        false => {
+            let name = body.op(op).name();
+            Err(format!("where it copies from follows from `{name}`, which is not done again"))
         }
+    };
+    let Slice { ops, carried } = backward(body, block, roots, |_| false, check)?;
+    if !carried.is_empty() {
+        return Err("where it copies from follows from what the loop carries".to_owned());
     }
-    Ok(body.ops(block).iter().copied().filter(|op| wanted.contains(op)).collect())
+    Ok(body.ops(block).iter().copied().filter(|op| ops.contains(op) || copies.contains(op)).collect())
 }
 
 /// Whether the tensors are used in this turn alone, each filled once and then read.
@@ -118,8 +109,7 @@ fn used_here(body: &Body, block: Block, copies: &[Op], filled: &[Value]) -> Resu
     if distinct.len() < filled.len() {
         return Err("a tensor is filled by several copies".to_owned());
     }
-    let within: BTreeSet<Op> =
-        body.ops(block).iter().flat_map(|op| std::iter::once(*op).chain(inner(body, *op))).collect();
+    let within: BTreeSet<Op> = body.ops(block).iter().flat_map(|op| body.nested(*op)).collect();
     for op in body.walk(body.root()) {
         let uses = body.op(op).operands.iter().any(|operand| distinct.contains(operand));
         if uses && !within.contains(&op) {
@@ -127,18 +117,11 @@ fn used_here(body: &Body, block: Block, copies: &[Op], filled: &[Value]) -> Resu
         }
     }
     for (copy, value) in copies.iter().zip(filled) {
-        let first = body.ops(block).iter().find(|op| {
-            let own = body.op(**op).operands.iter();
-            let inner: Vec<Op> = inner(body, **op);
-            own.chain(inner.iter().flat_map(|op| &body.op(*op).operands)).any(|operand| operand == value)
-        });
+        let first =
+            body.ops(block).iter().find(|op| body.nested(**op).iter().any(|op| body.op(*op).operands.contains(value)));
         if first != Some(copy) {
             return Err("a tensor is used before it is filled".to_owned());
         }
     }
     Ok(())
-}
-
-fn inner(body: &Body, op: Op) -> Vec<Op> {
-    body.op(op).regions.iter().flat_map(|region| body.walk(*region)).collect()
 }

@@ -4,31 +4,28 @@
 //! waited for. What is chosen about them is given ([`Choices`]): who finds it is the engine. Layouts of shared memory stay
 //! open ([`OPEN`]) until those of the registers around them are known.
 //!
-//! - `view`: the pointers of a tile, and what of it is there;
+//! - `expand`: operation by operation, `expander` what is known meanwhile;
 //! - `choices`: what is chosen;
-//! - `copy`: copies;
-//! - `boxes`: copies by boxes, whose bytes arrive at an mbarrier of each buffer;
-//! - `stages`: loops whose copies go ahead of what uses them, `turns` what their turns do, `held` copies that registers hold
-//!   meanwhile, `producers` those that a warp of its own issues;
+//! - `view`: views of global memory, `tile` the pointers of a tile and which elements are there;
+//! - `copy`: copies, `tensor_copy` bulk tensor copies;
+//! - `loops`: loops whose copies can be prefetched, `pipeline` how they are;
 //! - `packed`: elements narrower than a byte;
 //! - `values`: products, casts, reductions.
 
-mod boxes;
 mod choices;
 mod copy;
+mod expand;
 mod expander;
-mod held;
 mod loops;
 mod packed;
-mod producers;
-mod stages;
-mod turns;
+mod pipeline;
+mod tensor_copy;
+mod tile;
 mod values;
 mod view;
 
+pub use super::pipeliner::EVERY_WARP;
 pub use choices::{Choices, CopyChoice, Distance, Mapped, ProductChoice, Term};
-pub(in crate::transform) use copy::{commit, wait_for};
-pub(in crate::transform) use expander::Maker;
-pub use expander::{EVERY_WARP, Expanded, OPEN, expand};
-use expander::{Expander, violation, violation_of};
+pub use expand::{Expanded, expand};
+pub use expander::OPEN;
 pub use loops::{Loop, loops};

@@ -3,7 +3,7 @@
 use crate::op::name::{arith, tt, tw};
 use std::collections::HashMap;
 
-use super::{Maker, violation_of};
+use crate::transform::maker::{Maker, violation_of};
 use crate::view_layout::{ModeStride, ViewLayout};
 use crate::{Attribute, Body, Function, Op, Type, Value, Violation};
 

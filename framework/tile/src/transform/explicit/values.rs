@@ -3,11 +3,13 @@
 use crate::op::name::{arith, tt, ttg};
 use std::sync::Arc;
 
-use super::{Expander, Maker, packed, violation};
+use super::expander::Expander;
+use super::packed;
 use crate::marks::{IN_PLACE, INSTRUCTION, K_WIDTH, N_WIDTH, PENDING, WHOLE_ROWS};
 use crate::{Attribute, Float, Op, Origin, Type, Value, Violation};
 
-use super::super::{Copier, unmade};
+use crate::transform::maker::{Maker, violation};
+use crate::transform::{Copier, unmade};
 
 impl Expander<'_> {
     pub(super) fn register_tensor(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {

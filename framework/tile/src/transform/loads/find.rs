@@ -3,12 +3,12 @@
 use crate::op::name::{scf, tt, ttg};
 use std::collections::BTreeSet;
 
-use super::follows::{Follows, follows};
+use crate::transform::pipeliner::{Slice, backward, check_speculatable};
 use crate::{Block, Body, Function, Op, Origin, Type, Value};
 
-/// What only a target knows.
+/// What only a target knows of the layouts of a program.
 #[derive(Clone, Copy)]
-pub struct Asks<'a> {
+pub struct LayoutQueries<'a> {
     /// Whether a conversion moves through shared memory.
     pub moves: &'a dyn Fn(Op) -> bool,
     /// Whether the unit of a product reads factor 0 or 1 from shared memory, as it lies there.
@@ -17,18 +17,18 @@ pub struct Asks<'a> {
 
 /// An `scf.for` that loads.
 #[derive(Debug, Clone)]
-pub struct Loop {
+pub struct LoadLoop {
     /// The loop.
     pub op: Op,
     /// The loads that can go ahead.
-    pub loads: Vec<Load>,
+    pub loads: Vec<PrefetchableLoad>,
     /// The loads that stay where they are, and why.
     pub left: Vec<(Op, String)>,
 }
 
 /// A load, and what reads its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Load {
+pub struct PrefetchableLoad {
     /// The load.
     pub op: Op,
     /// What is done with its value before it is stored, in order.
@@ -38,12 +38,12 @@ pub struct Load {
     /// The value that stands for it behind the buffer.
     pub wanted: Value,
     /// What wants it.
-    pub reader: Reader,
+    pub reader: BufferReader,
 }
 
 /// What reads a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reader {
+pub enum BufferReader {
     /// All lanes, in the layout that this conversion is to.
     Conversion(Op),
     /// The unit of a product: factor 0 or 1.
@@ -52,14 +52,14 @@ pub enum Reader {
 
 /// The loops of a function that contain no other loop and load something, in the order of the text.
 #[must_use]
-pub fn loops(function: &Function, asks: &Asks<'_>) -> Vec<Loop> {
+pub fn load_loops(function: &Function, queries: &LayoutQueries<'_>) -> Vec<LoadLoop> {
     let Some(body) = &function.body else { return Vec::new() };
     let mut uses = vec![0u32; body.value_count()];
     for op in body.walk(body.root()) {
         body.op(op).operands.iter().for_each(|value| uses[value.index()] += 1);
     }
     let all = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == scf::FOR);
-    all.filter_map(|op| Search::of(body, op, asks, &uses)?.found(op)).collect()
+    all.filter_map(|op| Search::of(body, op, queries, &uses)?.found(op)).collect()
 }
 
 /// A load, and what is done with its value, in order.
@@ -74,7 +74,7 @@ pub(super) fn is_load(body: &Body, op: Op) -> bool {
 struct Search<'s> {
     body: &'s Body,
     block: Block,
-    asks: &'s Asks<'s>,
+    queries: &'s LayoutQueries<'s>,
     uses: &'s [u32],
     own: BTreeSet<Op>,
     /// Values of the turn that follow from what is loaded in it.
@@ -82,28 +82,28 @@ struct Search<'s> {
 }
 
 impl<'s> Search<'s> {
-    fn of(body: &'s Body, op: Op, asks: &'s Asks<'s>, uses: &'s [u32]) -> Option<Self> {
+    fn of(body: &'s Body, op: Op, queries: &'s LayoutQueries<'s>, uses: &'s [u32]) -> Option<Self> {
         let block = *body.blocks(*body.op(op).regions.first()?).first()?;
         let own: BTreeSet<Op> = body.ops(block).iter().copied().collect();
         let mut loaded = BTreeSet::new();
         for &op in body.ops(block) {
-            let operands = within(body, op).into_iter().flat_map(|op| &body.op(op).operands);
+            let operands = body.nested(op).into_iter().flat_map(|op| &body.op(op).operands);
             if is_load(body, op) || operands.into_iter().any(|value| loaded.contains(value)) {
                 loaded.extend(&body.op(op).results);
             }
         }
-        Some(Self { body, block, asks, uses, own, loaded })
+        Some(Self { body, block, queries, uses, own, loaded })
     }
 
-    fn found(&self, op: Op) -> Option<Loop> {
+    fn found(&self, op: Op) -> Option<LoadLoop> {
         let body = self.body;
         let all: Vec<Op> = body.ops(self.block).iter().copied().filter(|op| is_load(body, *op)).collect();
         let is_loop = |inner: &&Op| matches!(body.op(**inner).name(), scf::FOR | scf::WHILE);
-        let inner: Vec<Op> = within(body, op);
+        let inner: Vec<Op> = body.nested(op);
         if all.is_empty() || inner[1..].iter().any(|op| is_loop(&op)) {
             return None;
         }
-        let mut found = Loop { op, loads: Vec::new(), left: Vec::new() };
+        let mut found = LoadLoop { op, loads: Vec::new(), left: Vec::new() };
         if let Some(reason) = self.closed(&inner[1..]) {
             found.left = all.into_iter().map(|load| (load, reason.clone())).collect();
             return Some(found);
@@ -117,7 +117,7 @@ impl<'s> Search<'s> {
                     continue;
                 }
             };
-            let load = Load { op: load, chain, stored: value, wanted, reader };
+            let load = PrefetchableLoad { op: load, chain, stored: value, wanted, reader };
             match self.can_go(&load) {
                 Ok(()) => found.loads.push(load),
                 Err(reason) => found.left.push((load.op, reason)),
@@ -151,19 +151,19 @@ impl<'s> Search<'s> {
     }
 
     /// What is read through shared memory: the value, what stands for it behind that, and the reader.
-    fn readers(&self) -> Vec<(Value, Value, Reader)> {
+    fn readers(&self) -> Vec<(Value, Value, BufferReader)> {
         let mut readers = Vec::new();
         for &op in self.body.ops(self.block) {
             let operation = self.body.op(op);
             match operation.name() {
-                ttg::CONVERT_LAYOUT if (self.asks.moves)(op) => {
-                    readers.push((operation.operands[0], operation.results[0], Reader::Conversion(op)));
+                ttg::CONVERT_LAYOUT if (self.queries.moves)(op) => {
+                    readers.push((operation.operands[0], operation.results[0], BufferReader::Conversion(op)));
                 }
                 tt::DOT => {
-                    let sides = (0..2).filter(|side| (self.asks.reads)(op, *side));
+                    let sides = (0..2).filter(|side| (self.queries.reads)(op, *side));
                     readers.extend(sides.map(|side| {
                         let value = operation.operands[side];
-                        (value, value, Reader::Unit(op, side))
+                        (value, value, BufferReader::Unit(op, side))
                     }));
                 }
                 _ => {}
@@ -209,7 +209,7 @@ impl<'s> Search<'s> {
     fn keeps(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let traits = operation.definition.traits;
-        let moves = operation.name() == ttg::CONVERT_LAYOUT && (self.asks.moves)(op);
+        let moves = operation.name() == ttg::CONVERT_LAYOUT && (self.queries.moves)(op);
         let is_shape = matches!(operation.name(), ttg::CONVERT_LAYOUT | tt::TRANS | tt::RESHAPE | tt::EXPAND_DIMS);
         traits.pure && (traits.elementwise || is_shape) && !moves && operation.results.len() == 1
     }
@@ -232,7 +232,7 @@ impl<'s> Search<'s> {
         found.into_iter().collect()
     }
 
-    fn can_go(&self, load: &Load) -> Result<(), String> {
+    fn can_go(&self, load: &PrefetchableLoad) -> Result<(), String> {
         let volatile = self.body.op(load.op).attributes.get("isVolatile");
         if volatile.is_some_and(|volatile| *volatile == crate::Attribute::Bool(true)) {
             return Err("it is volatile".to_owned());
@@ -242,12 +242,22 @@ impl<'s> Search<'s> {
         if ty.as_tensor().is_none() || !numbers || ty.element_bits().is_none_or(|bits| bits < 8) {
             return Err(format!("`{ty}` is no tensor of whole bytes"));
         }
-        follows(self.body, self.block, std::slice::from_ref(load)).map(|_: Follows| ())
+        slice(self.body, self.block, std::slice::from_ref(load)).map(drop)
     }
 }
 
-/// An operation and all within it.
-pub(super) fn within(body: &Body, op: Op) -> Vec<Op> {
-    let inner = body.op(op).regions.iter().flat_map(|region| body.walk(*region));
-    std::iter::once(op).chain(inner).collect()
+/// What the operands of loads depend on, and those of what is done with their values before they are stored.
+///
+/// # Errors
+/// Why it cannot be executed for an iteration that is ahead.
+pub(super) fn slice(body: &Body, block: Block, loads: &[PrefetchableLoad]) -> Result<Slice, String> {
+    let roots = loads.iter().flat_map(|load| {
+        let is_passed_on = |value: &Value| match body.origin(*value) {
+            Origin::Result(made, _) => made == load.op || load.chain.contains(&made),
+            Origin::Argument(..) => false,
+        };
+        let ops = std::iter::once(&load.op).chain(&load.chain);
+        ops.flat_map(|op| body.op(*op).operands.iter().copied()).filter(move |value| !is_passed_on(value))
+    });
+    backward(body, block, roots.collect(), |_| false, |op| check_speculatable(body, op))
 }

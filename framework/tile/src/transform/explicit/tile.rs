@@ -1,0 +1,184 @@
+//! Tiles of global memory: the pointers of their elements, and which elements are there.
+
+use crate::op::name::{arith, tt};
+use crate::transform::maker::Maker;
+use crate::{Type, Value, Violation};
+
+/// What a view stands for.
+#[derive(Debug, Clone)]
+pub(super) struct Tile {
+    /// Where the first element is.
+    pub pointer: Value,
+    /// The modes of each axis; of a size that is not known none but the last.
+    pub axes: Vec<Vec<Leaf>>,
+    /// Of an axis whose places are listed, the list.
+    pub listed: Vec<Option<Value>>,
+    /// Elements that a unit of memory holds, more than one where they are narrower than a byte.
+    pub in_unit: u64,
+}
+
+/// A mode of an axis.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leaf {
+    pub size: Option<u64>,
+    pub stride: Stride,
+}
+
+/// How far the next element is, in elements.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Stride {
+    Elements(u64),
+    Value(Value),
+}
+
+impl Tile {
+    /// Where each element is, in the shape in which memory has it.
+    pub fn pointers(&self, maker: &mut Maker<'_, '_, '_, '_>, packed: Option<usize>) -> Result<Value, Violation> {
+        let shape = self.shape(packed, maker);
+        let mut offsets = None;
+        let moves = |axis: usize| shape[axis] > 1 || self.listed[axis].is_some();
+        for (axis, modes) in self.axes.iter().enumerate().filter(|(axis, _)| moves(*axis)) {
+            let range = match self.listed[axis] {
+                Some(list) => list,
+                None => maker.range(shape[axis])?,
+            };
+            let offset = match packed {
+                // The neighbours of a unit move together.
+                Some(along) if along == axis => Some(range),
+                _ => match maker.along(modes, range)? {
+                    Some(offset) => Some(maker.units(offset, self.in_unit)?),
+                    None => None,
+                },
+            };
+            let Some(offset) = offset else { continue };
+            let offset = maker.spread(offset, axis, &shape)?;
+            offsets = Some(match offsets {
+                Some(others) => maker.binary(arith::ADDI, others, offset)?,
+                None => offset,
+            });
+        }
+        let base = maker.splat(self.pointer, &shape)?;
+        match offsets {
+            Some(offsets) => maker.binary(tt::ADDPTR, base, offsets),
+            None => Ok(base),
+        }
+    }
+
+    /// The sizes in memory: of the axis along which bytes hold neighbours that of bytes.
+    fn shape(&self, packed: Option<usize>, maker: &Maker<'_, '_, '_, '_>) -> Vec<u64> {
+        let size = |(modes, list): (&Vec<Leaf>, &Option<Value>)| match list {
+            Some(list) => maker.copier.to.ty(*list).shape().unwrap_or_default().iter().product::<u64>(),
+            None => modes.iter().map(|leaf| leaf.size.unwrap_or(1)).product(),
+        };
+        let mut shape: Vec<u64> = self.axes.iter().zip(&self.listed).map(size).collect();
+        if let Some(axis) = packed {
+            shape[axis] = (shape[axis] / self.in_unit).max(1);
+        }
+        shape
+    }
+}
+
+/// Which elements are there: those before a bound along each axis.
+pub(super) fn mask(
+    maker: &mut Maker<'_, '_, '_, '_>,
+    shape: &[u64],
+    bounds: &[Value],
+    packed: Option<(usize, u64)>,
+) -> Result<Option<Value>, Violation> {
+    let mut whole = None;
+    for (axis, &bound) in bounds.iter().enumerate() {
+        let range = maker.range(shape[axis])?;
+        let bound = match packed {
+            Some((along, in_unit)) if along == axis => maker.units(bound, in_unit)?,
+            _ => bound,
+        };
+        let bound = maker.splat(bound, &shape[axis..=axis])?;
+        let there = maker.compare("slt", range, bound)?;
+        let there = maker.spread(there, axis, shape)?;
+        whole = Some(match whole {
+            Some(others) => maker.binary(arith::ANDI, others, there)?,
+            None => there,
+        });
+    }
+    Ok(whole)
+}
+
+impl Maker<'_, '_, '_, '_> {
+    /// 0, 1, 2, ...
+    fn range(&mut self, size: u64) -> Result<Value, Violation> {
+        let end = i32::try_from(size).unwrap_or(i32::MAX);
+        let ty = Type::tensor([size], Type::integer(32), None);
+        let made = self.copier.to.op(tt::MAKE_RANGE).attribute("start", 0).attribute("end", end).result(ty).value();
+        self.checked(made)
+    }
+
+    /// How far the elements at indices along an axis are; nothing where they are all at one place.
+    pub(super) fn along(&mut self, modes: &[Leaf], index: Value) -> Result<Option<Value>, Violation> {
+        let ty = self.copier.to.ty(index).clone();
+        let (mut sum, mut before) = (None, 1u64);
+        for (number, leaf) in modes.iter().enumerate() {
+            let mut own = index;
+            if before > 1 {
+                let by = self.integer(before as i64, &ty)?;
+                own = self.binary(arith::DIVUI, own, by)?;
+            }
+            if let Some(size) = leaf.size.filter(|_| number + 1 < modes.len()) {
+                let by = self.integer(size as i64, &ty)?;
+                own = self.binary(arith::REMUI, own, by)?;
+            }
+            before = before.saturating_mul(leaf.size.unwrap_or(1));
+            let moved = match leaf.stride {
+                Stride::Elements(0) => continue,
+                Stride::Elements(1) => own,
+                Stride::Elements(stride) => {
+                    let by = self.integer(stride as i64, &ty)?;
+                    self.binary(arith::MULI, own, by)?
+                }
+                Stride::Value(value) => {
+                    let by = match ty.shape() {
+                        Some(shape) => self.splat(value, shape)?,
+                        None => value,
+                    };
+                    self.binary(arith::MULI, own, by)?
+                }
+            };
+            sum = Some(match sum {
+                Some(others) => self.binary(arith::ADDI, others, moved)?,
+                None => moved,
+            });
+        }
+        Ok(sum)
+    }
+
+    /// Units of memory instead of elements, of which a unit holds so many.
+    pub(super) fn units(&mut self, elements: Value, in_unit: u64) -> Result<Value, Violation> {
+        if in_unit == 1 {
+            return Ok(elements);
+        }
+        let ty = self.copier.to.ty(elements).clone();
+        let by = self.integer(i64::from(in_unit.trailing_zeros()), &ty)?;
+        self.binary(arith::SHRSI, elements, by)
+    }
+
+    /// A vector along an axis, the same along all others.
+    fn spread(&mut self, vector: Value, axis: usize, shape: &[u64]) -> Result<Value, Violation> {
+        let element = self.copier.to.ty(vector).element().clone();
+        let mut value = vector;
+        let mut sizes = vec![shape[axis]];
+        for other in 0..shape.len() {
+            if other == axis {
+                continue;
+            }
+            let at = if other < axis { other } else { sizes.len() };
+            sizes.insert(at, 1);
+            let ty = Type::tensor(sizes.clone(), element.clone(), None);
+            let at = i32::try_from(at).unwrap_or(0);
+            let made = self.copier.to.op(tt::EXPAND_DIMS).operand(value).attribute("axis", at).result(ty).value();
+            value = self.checked(made)?;
+        }
+        if sizes == shape {
+            return Ok(value);
+        }
+        self.unary(tt::BROADCAST, value, Type::tensor(shape, element, None))
+    }
+}
