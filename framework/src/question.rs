@@ -3,7 +3,8 @@
 use serde_json::Value as Json;
 use thiserror::Error;
 
-use tilewright_layout::{FamilySpec, LinearLayout, NotationError, layout_from_json, parse_spec, spec_from_json};
+use tilewright_layout::text::TextError;
+use tilewright_layout::{FamilySpec, LinearLayout, layout_from_json, parse_spec, spec_from_json};
 
 use super::{PipelineError, Session};
 
@@ -22,7 +23,7 @@ pub enum LayoutQuestion {
 pub enum QuestionError {
     /// The text or JSON is malformed.
     #[error(transparent)]
-    Notation(#[from] NotationError),
+    Notation(#[from] TextError),
     /// JSON that is neither a family nor a layout.
     #[error("expected a layout: text, an object with `kind`, one with `in_dims`, or one with `params` or `layout`")]
     NotALayout,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 
 use tilewright::{PipelineError, QuestionError};
-use tilewright_layout::NotationError;
+use tilewright_layout::text::TextError;
 use tilewright_picture::PictureError;
 use tilewright_plugin::CompileError;
 use tilewright_target::CatalogueError;
@@ -23,7 +23,7 @@ pub enum Failure {
         /// The text.
         text: String,
         /// Where and what.
-        error: NotationError,
+        error: TextError,
     },
     /// Something failed that should not; exit code 1.
     Broken(String),
@@ -60,16 +60,17 @@ impl Failure {
     }
 }
 
-fn show_place(name: &str, text: &str, error: &NotationError) {
+fn show_place(name: &str, text: &str, error: &TextError) {
     let end = text[error.at.min(text.len())..].chars().next().map_or(error.at, |c| error.at + c.len_utf8());
     let place = (name, error.at..end.max(error.at));
+    let hint = error.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
     let config = Config::default()
         .with_color(std::io::stderr().is_terminal())
         .with_char_set(CharSet::Ascii)
         .with_index_type(IndexType::Byte);
     let report = Report::build(ReportKind::Error, place.clone())
         .with_config(config)
-        .with_message(&error.message)
+        .with_message(format!("{}{hint}", error.message))
         .with_label(Label::new(place).with_message("here"))
         .finish();
     if report.eprint((name, Source::from(text))).is_err() {

@@ -9,7 +9,6 @@ use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
 use tilewright_assign::Strategy;
 use tilewright_assign::synthesis::Options;
 use tilewright_kernel::Kernel;
-use tilewright_layout::NotationError;
 
 use crate::failure::Failure;
 use crate::limits::read_text;
@@ -129,10 +128,7 @@ pub fn failure(file: &Path, text: &str, error: &ProgramError) -> Failure {
     match (error, error.place()) {
         (ProgramError::Kernel(_), _) => Failure::Broken(error.to_string()),
         (_, Some(place)) => {
-            let hint = place.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
-            let (at, line, column) = (place.at, place.line, place.column);
-            let error = NotationError { at, line, column, message: format!("{}{hint}", place.message) };
-            Failure::Text { name: file.display().to_string(), text: text.to_owned(), error }
+            Failure::Text { name: file.display().to_string(), text: text.to_owned(), error: place.clone() }
         }
         _ => Failure::Input(format!("{}: {error}", file.display())),
     }

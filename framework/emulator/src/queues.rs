@@ -5,20 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use super::access::Memories;
 use super::fault::FaultKind;
 use super::program::Copied;
-use super::shared::{Accessor, Proxy};
+use super::shared::{Accessor, Landing, Proxy};
 use tilewright_kernel::Queue;
-
-/// What an asynchronous operation does when it finishes.
-pub(super) enum Landing {
-    /// A write of shared memory by this lane.
-    Write { flight: u64, data: Vec<u8>, lane: u8 },
-    /// A read of shared memory.
-    Read { flight: u64 },
-    /// A write of global memory, where there is a buffer.
-    WriteGlobal { address: u64, data: Vec<u8> },
-    /// An access of tensor memory.
-    Tensor { flight: u64 },
-}
 
 /// One queue. Operations are numbered as they are issued.
 #[derive(Default)]

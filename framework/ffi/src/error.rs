@@ -4,11 +4,11 @@ use std::ffi::{CString, c_char};
 
 use tilewright::ProgramError;
 use tilewright::{PipelineError, QuestionError};
-use tilewright_layout::{FamilyError, LayoutError, NotationError};
+use tilewright_layout::text::TextError;
+use tilewright_layout::{FamilyError, LayoutError};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::LoadError;
 use tilewright_target::CatalogueError;
-use tilewright_tile::text::TextError;
 
 /// The caller broke a rule of this interface: a null pointer, an index past the end, a text that is no UTF-8.
 pub const TW_ERROR_ARGUMENT: u32 = 1;
@@ -106,7 +106,7 @@ impl From<QuestionError> for Failure {
     fn from(error: QuestionError) -> Self {
         let failure = Self::new(TW_ERROR_INPUT, error.to_string());
         match error {
-            QuestionError::Notation(NotationError { line, column, .. }) => failure.at(line, column),
+            QuestionError::Notation(TextError { line, column, .. }) => failure.at(line, column),
             _ => failure,
         }
     }

@@ -27,7 +27,6 @@ mod count;
 mod mapped_rows;
 mod module;
 mod op;
-mod region;
 mod signature;
 mod tensor_map;
 pub mod text;
@@ -42,10 +41,9 @@ pub use count::Counts;
 pub use mapped_rows::{Extent, MappedRows};
 pub use module::{Kernel, Launch, MAX_BLOCKS, Module, Parameter, SharedBuffer};
 pub use op::{
-    Atomic, Binary, Cast, Compare, Exchange, Issuers, MathFunction, MemoryOrder, MemoryScope, Op, Rounding, Scope,
-    SpecialRegister, Unary,
+    Atomic, Binary, Cast, Compare, Exchange, Issuers, MAX_DEPTH, MathFunction, MemoryOrder, MemoryScope, Op, Region,
+    Rounding, Scope, SpecialRegister, Statement, Unary,
 };
-pub use region::{MAX_DEPTH, Region, Statement};
 pub use signature::{Carried, Signature, check_maps_of, is_given, is_result, verify_instructions};
 pub use tensor_map::{MAX_RANK, MappedTensor, Outside, TensorMap};
 pub use tilewright_target::Queue;

@@ -63,12 +63,6 @@ impl Enlarged {
         &self.shape
     }
 
-    /// The shape of the real elements.
-    #[must_use]
-    pub fn real_shape(&self) -> &[u64] {
-        &self.real
-    }
-
     /// The mask: real are the elements whose coordinate along each of these axes is below its
     /// bound. Axes that were not enlarged are not listed.
     #[must_use]

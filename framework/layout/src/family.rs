@@ -1,42 +1,10 @@
 //! Families: constructors of layouts from parameters and a shape, named the same way everywhere.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
-use super::{LayoutError, LinearLayout, MemoryLayout, Parameters, Spelling};
-
-/// The value of one parameter of a family.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Attribute {
-    /// True or false.
-    Bool(bool),
-    /// A whole number.
-    Int(i64),
-    /// A word.
-    Text(String),
-    /// A list.
-    List(Vec<Attribute>),
-    /// Another family's layout.
-    Spec(Box<FamilySpec>),
-}
-
-/// A layout by name: the family, its parameters, and for some the layout that it derives from.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct FamilySpec {
-    /// Name of the family: `blocked`, `slice`, ...
-    #[serde(rename = "kind")]
-    pub name: String,
-    /// The layout that this one derives from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<Box<FamilySpec>>,
-    /// Parameters by name, in `snake_case`.
-    #[serde(flatten)]
-    pub attributes: BTreeMap<String, Attribute>,
-}
+use super::{FamilyError, FamilySpec, LinearLayout, MemoryLayout, Spelling};
 
 /// What a family builds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -142,129 +110,6 @@ impl Sample {
     }
 }
 
-/// Why a family cannot build a layout.
-#[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
-pub enum FamilyError {
-    /// Nobody serves this family; the caller's fault, or a plugin is missing.
-    #[error("unknown layout family `{name}`{}", nearest(.known, .name))]
-    Unknown {
-        /// The name asked for.
-        name: String,
-        /// The names there are.
-        known: Vec<String>,
-    },
-    /// A parameter is missing, unknown, of the wrong type or out of range; the caller's fault.
-    #[error("family `{family}`, parameter `{parameter}`: {message}")]
-    Parameter {
-        /// The family.
-        family: String,
-        /// The parameter.
-        parameter: String,
-        /// What is wrong, what was expected.
-        message: String,
-    },
-    /// The shape does not fit the family; the caller's fault.
-    #[error("family `{family}`, shape {shape:?}: {message}")]
-    Shape {
-        /// The family.
-        family: String,
-        /// The shape.
-        shape: Vec<u64>,
-        /// What is wrong, what was expected.
-        message: String,
-    },
-    /// The construction is not a layout.
-    #[error("family `{family}`: {message}")]
-    Layout {
-        /// The family.
-        family: String,
-        /// What the algebra says.
-        message: String,
-    },
-    /// The plugin that serves the family broke; its fault.
-    #[error("plugin failure: {0}")]
-    Plugin(String),
-}
-
-/// The end of a message about an unknown name: the nearest known one.
-pub(super) fn nearest<S: AsRef<str>>(known: &[S], name: &str) -> String {
-    let names: Vec<_> = known.iter().map(S::as_ref).collect();
-    let best = names.iter().map(|&candidate| (edit_distance(candidate, name), candidate)).min();
-    match best {
-        Some((distance, candidate)) if distance <= 3 => format!("; did you mean `{candidate}`?"),
-        _ if names.is_empty() => String::new(),
-        _ => format!("; known are {}", names.join(", ")),
-    }
-}
-
-/// Letters to put in, take out or change to make one word of the other.
-pub(super) fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
-impl FamilySpec {
-    /// A spec without parameters.
-    #[must_use]
-    pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), parent: None, attributes: BTreeMap::new() }
-    }
-
-    /// With one more parameter.
-    #[must_use]
-    pub fn with(mut self, parameter: &str, value: impl Into<Attribute>) -> Self {
-        self.attributes.insert(parameter.to_owned(), value.into());
-        self
-    }
-
-    /// Derived from `parent`.
-    #[must_use]
-    pub fn of(mut self, parent: Self) -> Self {
-        self.parent = Some(Box::new(parent));
-        self
-    }
-
-    /// A reader of this spec's parameters.
-    #[must_use]
-    pub fn parameters(&self) -> Parameters<'_> {
-        Parameters::of(self)
-    }
-}
-
-impl From<i64> for Attribute {
-    fn from(value: i64) -> Self {
-        Self::Int(value)
-    }
-}
-
-impl From<bool> for Attribute {
-    fn from(value: bool) -> Self {
-        Self::Bool(value)
-    }
-}
-
-impl<T: Into<Attribute> + Clone, const N: usize> From<[T; N]> for Attribute {
-    fn from(values: [T; N]) -> Self {
-        Self::List(values.into_iter().map(Into::into).collect())
-    }
-}
-
-impl<T: Into<Attribute> + Clone> From<&[T]> for Attribute {
-    fn from(values: &[T]) -> Self {
-        Self::List(values.iter().cloned().map(Into::into).collect())
-    }
-}
-
 /// Several providers of families as one. A derived layout goes to the provider that serves its
 /// parent, where that one serves the derived family too; otherwise to the first that serves it.
 #[derive(Default)]
@@ -327,13 +172,5 @@ impl Families for FamilySet<'_> {
 
     fn spellings(&self) -> Vec<Spelling> {
         self.providers.iter().flat_map(|provider| provider.spellings()).collect()
-    }
-}
-
-impl FamilyError {
-    /// Reports what the algebra says of a family's construction.
-    #[must_use]
-    pub fn of_layout(family: &str, error: &LayoutError) -> Self {
-        Self::Layout { family: family.to_owned(), message: error.to_string() }
     }
 }

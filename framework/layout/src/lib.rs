@@ -20,6 +20,8 @@ mod error;
 pub mod f2;
 pub mod families;
 mod family;
+mod family_error;
+mod family_spec;
 mod fit;
 mod limits;
 mod linear;
@@ -28,6 +30,7 @@ mod notation;
 mod parameters;
 mod shape;
 mod space;
+pub mod text;
 
 pub use affine::AffineLayout;
 pub use column_action::ColumnAction;
@@ -35,15 +38,17 @@ pub use coordinates::Coordinates;
 pub use dim::Dim;
 pub use enlarge::{Enlarged, Share};
 pub use error::LayoutError;
-pub use family::{Attribute, Families, FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleOperand, SampleUse};
+pub use family::{Families, FamilySet, Layout, Sample, SampleOperand, SampleUse};
+pub use family_error::FamilyError;
+pub use family_spec::{Attribute, FamilySpec};
 pub use fit::solve;
 pub use limits::MOST_TENSOR_BITS;
 pub use linear::{Bases, LinearLayout};
 pub use memory::{MemoryLayout, Padding};
-pub use notation::{LayoutNames, quoted};
+pub use notation::LayoutNames;
 pub use notation::{
-    NotationError, Omitted, ParameterSpelling, Place, Spelling, Spellings, layout_from_json, layout_to_json,
-    parse_definitions, parse_spec, spec_from_json, spec_to_json,
+    Omitted, ParameterSpelling, Place, Spelling, Spellings, layout_from_json, layout_to_json, parse_definitions,
+    parse_spec, spec_from_json, spec_to_json,
 };
 pub use parameters::{Axes, Basis, GivenBases, Numbers, Parameters};
 pub use space::Space;

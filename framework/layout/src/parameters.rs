@@ -6,8 +6,9 @@
 use std::cell::{Cell, RefCell};
 
 use smallvec::SmallVec;
+use strsim::levenshtein;
 
-use super::family::{edit_distance, nearest};
+use super::family_error::nearest;
 use super::notation::case::snake_case;
 use super::{Attribute, Bases, FamilyError, FamilySpec};
 
@@ -30,9 +31,17 @@ pub struct Parameters<'a> {
     asked: RefCell<SmallVec<[&'static [&'static str]; 12]>>,
 }
 
+impl FamilySpec {
+    /// A reader of this spec's parameters.
+    #[must_use]
+    pub fn parameters(&self) -> Parameters<'_> {
+        Parameters::of(self)
+    }
+}
+
 impl<'a> Parameters<'a> {
     #[inline]
-    pub(super) fn of(spec: &'a FamilySpec) -> Self {
+    fn of(spec: &'a FamilySpec) -> Self {
         let mut given = SmallVec::new();
         for (name, value) in &spec.attributes {
             given.push((name.as_str(), value));
@@ -75,7 +84,7 @@ impl<'a> Parameters<'a> {
     fn misspelt(&self, names: &'static [&'static str]) -> Option<&'a str> {
         let near = self.unread().filter_map(|given| {
             let given_name = snake_case(given);
-            let distance = names.iter().map(|name| edit_distance(name, &given_name)).min()?;
+            let distance = names.iter().map(|name| levenshtein(name, &given_name)).min()?;
             (distance <= 2 && distance * 3 <= given.len()).then_some((distance, given))
         });
         near.min().map(|(_, given)| given)

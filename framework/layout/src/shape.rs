@@ -216,24 +216,6 @@ impl LinearLayout {
         let columns = self.columns.iter().chain(&other.columns).copied().collect();
         Ok(Self { ins, outs: self.outs.clone(), columns })
     }
-
-    /// The same inputs to more out dims: `other`'s are listed after these.
-    ///
-    /// # Errors
-    /// Where the input spaces differ, or an out dim is in both.
-    pub fn concat_outs(&self, other: &Self) -> Result<Self, LayoutError> {
-        if self.ins != other.ins {
-            return Err(LayoutError::DimsDiffer { left: listed(&self.ins), right: listed(&other.ins) });
-        }
-        let mut outs = self.outs.clone();
-        for (dim, bits) in other.outs.iter() {
-            outs.push(dim, bits)?;
-        }
-        let shift = self.outs.bits();
-        let above = |column: u64| column.checked_shl(shift).unwrap_or(0);
-        let columns = self.columns.iter().zip(&other.columns).map(|(&low, &high)| low | above(high));
-        Ok(Self { ins: self.ins.clone(), outs, columns: columns.collect() })
-    }
 }
 
 fn require(space: &Space, dim: Dim) -> Result<(), LayoutError> {

@@ -4,10 +4,8 @@
 //! argument is multiplied by those binary digits of 2 / pi that matter to it (Payne and Hanek): digits that make whole
 //! turns are left out, and as many behind are taken as the closest argument to a multiple of pi / 2 needs.
 
-use super::place::Place;
-use super::real::Real;
+use super::place::{Place, Real, Word};
 use super::tables::constants::{HALF_PI, TWO_OVER_PI, TWO_OVER_PI_DOUBLE, TWO_OVER_PI_SINGLE};
-use super::word::Word;
 
 /// An angle of `quadrant` quarter turns, of which the last two bits count, and `high + low`, about pi / 4 at most.
 pub(super) struct Angle<'p> {

@@ -9,7 +9,7 @@
 use super::angle;
 use super::exponential::exp_parts;
 use super::logarithm::log;
-use super::real::Real;
+use super::place::Real;
 use super::table::Table;
 use super::tables::bessel::{
     J0_AT_3, J0_AT_5, J0_AT_7, J0_NEAR, J1_AT_3, J1_AT_5, J1_AT_7, J1_NEAR, Y0_AT_3, Y0_AT_5, Y0_AT_7, Y0_NEAR,

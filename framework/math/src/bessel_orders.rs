@@ -5,10 +5,7 @@
 //! must be (J. C. P. Miller). Next to zero they are the first term of their series.
 
 use super::bessel::{Order, first, second};
-use super::place::Place;
-use super::real::Real;
-use super::truth::Truth;
-use super::word::Word;
+use super::place::{Place, Real, Truth, Word};
 
 /// The size of an order, where it is finite.
 fn whole<'p>(order: Real<'p>) -> Word<'p> {

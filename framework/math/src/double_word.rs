@@ -1,6 +1,14 @@
 //! Sums of two numbers, the second of which is less than the last place of the first: twice the digits.
 
-use super::real::Real;
+use super::place::{Place, Real};
+use super::table::Table;
+
+impl<'p> Place<'p> {
+    /// The first two entries of a table, as a number in two parts.
+    pub fn parts(&'p self, table: &Table) -> DoubleWord<'p> {
+        DoubleWord::new([self.entry(table, 0), self.entry(table, 1)])
+    }
+}
 
 /// A number in two parts.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! The error function, and what it is short of one.
 
 use super::exponential::exp_parts;
-use super::real::Real;
+use super::place::Real;
 use super::tables::error_function::{ERF, LOG_ERFC, SCALED_ERFC};
 
 /// A polynomial next to zero; elsewhere one for the logarithm of what is missing to one.

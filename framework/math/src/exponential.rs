@@ -3,10 +3,9 @@
 //! The exponent is split into a whole power of two and a rest between about -1/2 and 1/2 powers of two, whose power a
 //! polynomial gives. NaN goes through the arithmetic; arguments are clamped to where results are zero or infinite.
 
-use super::real::Real;
+use super::place::{Real, Word};
 use super::tables::constants::{LN_2, LOG2_10, LOG2_E, LOG10_2};
 use super::tables::exponential::{EXP, EXP2, EXP10};
-use super::word::Word;
 
 /// A power, `(high + low) * 2^exponent`: `high` between 1/2 and 2, `low` what its rounding left.
 pub(super) struct Power<'p> {

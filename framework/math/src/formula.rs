@@ -1,8 +1,7 @@
 //! Which formula is a function's.
 
 use super::bessel::{self, Order};
-use super::place::Place;
-use super::real::Real;
+use super::place::{Place, Real};
 use super::{
     bessel_orders, error_function, exact, exponential, gamma, hyperbolic, inverse_error_function, inverse_hyperbolic,
     inverse_trigonometric, logarithm, power, remainder, root, trigonometric,

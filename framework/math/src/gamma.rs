@@ -7,11 +7,10 @@
 use super::double_word::DoubleWord;
 use super::exponential::{Power, exp_parts};
 use super::logarithm::{log, log_parts};
-use super::real::Real;
+use super::place::{Real, Truth};
 use super::tables::constants::{HALF_LOG_TAU, PI};
 use super::tables::gamma::{LOG_GAMMA_1, LOG_GAMMA_2, STIRLING};
 use super::tables::trigonometric::{COS, SIN};
-use super::truth::Truth;
 
 /// `log(gamma(x))` from 3 on.
 fn stirling<'p>(x: Real<'p>) -> DoubleWord<'p> {

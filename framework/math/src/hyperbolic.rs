@@ -1,7 +1,7 @@
 //! Hyperbolic functions: polynomials where exponentials would cancel, exponentials elsewhere.
 
 use super::exponential::{Power, exp_parts};
-use super::real::Real;
+use super::place::Real;
 use super::tables::hyperbolic::{SINH, TANH};
 
 /// Half of the sum of e to the power of a number that is not negative, and of its inverse times a sign. Half of that is

@@ -5,7 +5,7 @@
 
 use super::exponential::exp_parts;
 use super::logarithm::log;
-use super::real::Real;
+use super::place::Real;
 use super::tables::inverse_error_function::{FAR, MIDDLE, NEAR};
 use super::tables::scaled_error_function::SCALED;
 

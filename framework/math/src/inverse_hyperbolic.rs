@@ -1,7 +1,7 @@
 //! Inverses of the hyperbolic functions: polynomials next to zero, logarithms elsewhere.
 
 use super::logarithm::{log, log_of_one_and};
-use super::real::Real;
+use super::place::Real;
 use super::tables::constants::LN_2;
 use super::tables::hyperbolic::{ASINH, ATANH};
 

@@ -1,10 +1,9 @@
 //! The angles of sines, cosines and tangents.
 
-use super::real::Real;
+use super::place::{Real, Truth};
 use super::table::Table;
 use super::tables::constants::{HALF_PI, PI};
 use super::tables::inverse_trigonometric::{ASIN, ATAN};
-use super::truth::Truth;
 
 /// The angle of a tangent between 0 and 1, as the tangent and what it is less.
 fn small_angle<'p>(tangent: Real<'p>) -> [Real<'p>; 2] {

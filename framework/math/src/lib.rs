@@ -7,8 +7,8 @@
 //! [`bound`] says how far from the exact value a result is at most. Results at zeros, infinities, NaN, poles and outside
 //! a function's domain are those of C (ISO/IEC 9899:2024, F.10); subnormal numbers are numbers like others.
 //!
-//! Formulas are written with `real::Real`, `word::Word` and `truth::Truth`: values of the kernel under construction
-//! with operators that append operations. One formula serves both types; what differs are coefficients (`tables`).
+//! Formulas are written with `Real`, `Word` and `Truth` (`place`): values of the kernel under construction with operators
+//! that append operations. One formula serves both types; what differs are coefficients (`tables`).
 //!
 //! [`casts`] converts to types narrower than those of the kernel IR.
 
@@ -17,6 +17,7 @@ mod bessel;
 mod bessel_orders;
 mod bound;
 pub mod casts;
+mod control_flow;
 mod double_word;
 mod error_function;
 mod exact;
@@ -30,6 +31,7 @@ mod inverse_hyperbolic;
 mod inverse_trigonometric;
 mod logarithm;
 mod place;
+mod polynomial;
 mod power;
 mod real;
 mod remainder;

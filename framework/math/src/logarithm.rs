@@ -4,12 +4,10 @@
 //! exact, and a polynomial of less weight; the base's multiple of `e` is added in two parts.
 
 use super::double_word::DoubleWord;
-use super::place::Place;
-use super::real::Real;
+use super::place::{Place, Real, Word};
 use super::table::Table;
 use super::tables::constants::{LN_2, LOG2_E, LOG10_2, LOG10_E, TWO_THIRDS};
 use super::tables::logarithm::{ATANH_TAIL, LOG};
-use super::word::Word;
 
 /// A base: what natural logarithms are multiplied by, where that is not one, and the logarithm of two, where not one.
 struct Base {

@@ -1,18 +1,14 @@
-//! Where the operations of a function go, and of which type its numbers are.
+//! A kernel under construction, with the values that formulas are written with: numbers, words and conditions.
 
 use std::cell::RefCell;
 
-use super::double_word::DoubleWord;
-use super::real::Real;
 use super::table::Table;
-use super::truth::Truth;
-use super::word::Word;
-use tilewright_kernel::{Builder, Element, Region, Type, Value};
+use tilewright_kernel::{Builder, Element, Type, Value};
 
 /// A place in a kernel under construction. Numbers, words and truths that are made there hold on to it, so that
 /// formulas can be written as such.
 pub(super) struct Place<'p> {
-    builder: RefCell<&'p mut Builder>,
+    pub(super) builder: RefCell<&'p mut Builder>,
     element: Element,
 }
 
@@ -93,74 +89,61 @@ impl<'p> Place<'p> {
     pub fn entry(&'p self, table: &Table, index: usize) -> Real<'p> {
         self.number(table.entry(self.is_single(), index))
     }
+}
 
-    /// The first two entries of a table, as a number in two parts.
-    pub fn parts(&'p self, table: &Table) -> DoubleWord<'p> {
-        DoubleWord::new([self.entry(table, 0), self.entry(table, 1)])
-    }
+/// A floating-point number of a kernel.
+#[derive(Clone, Copy)]
+pub(super) struct Real<'p> {
+    pub place: &'p Place<'p>,
+    pub value: Value,
+}
 
-    /// Runs `then` in the lanes where the condition holds, `otherwise` in the others; both give as many numbers, and a
-    /// word before them.
-    pub fn branch<const N: usize>(
-        &'p self,
-        condition: Truth<'p>,
-        then: impl FnOnce() -> (Word<'p>, [Real<'p>; N]),
-        otherwise: impl FnOnce() -> (Word<'p>, [Real<'p>; N]),
-    ) -> (Word<'p>, [Real<'p>; N]) {
-        let then = self.region(then);
-        let otherwise = self.region(otherwise);
-        let mut types = vec![self.word_type()];
-        types.resize(1 + N, self.number_type());
-        let results = self.builder.borrow_mut().if_else(condition.value, then, otherwise, &types);
-        (self.word_of(results[0]), std::array::from_fn(|index| self.real(results[index + 1])))
-    }
+/// What may stand where a number is asked for: one, or a constant.
+pub(super) trait Number<'p>: Copy {
+    /// It as a number.
+    fn at(self, place: &'p Place<'p>) -> Real<'p>;
+}
 
-    fn region<const N: usize>(&self, run: impl FnOnce() -> (Word<'p>, [Real<'p>; N])) -> Region {
-        self.builder.borrow_mut().begin_region(&[]);
-        let (word, numbers) = run();
-        let values: Vec<Value> = [word.value].into_iter().chain(numbers.map(|number| number.value)).collect();
-        self.builder.borrow_mut().end_region(&values)
+impl<'p> Number<'p> for Real<'p> {
+    fn at(self, _: &'p Place<'p>) -> Real<'p> {
+        self
     }
+}
 
-    /// Runs `body` on two words again and again until it gives false, and gives its last words.
-    pub fn repeat(
-        &'p self,
-        first: [Word<'p>; 2],
-        body: impl FnOnce([Word<'p>; 2]) -> (Truth<'p>, [Word<'p>; 2]),
-    ) -> [Word<'p>; 2] {
-        let step = |words, _: [Real<'p>; 0]| {
-            let (again, words) = body(words);
-            (again, words, [])
-        };
-        self.repeat_with(first, [], step).0
+impl<'p> Number<'p> for f64 {
+    fn at(self, place: &'p Place<'p>) -> Real<'p> {
+        place.number(self)
     }
+}
 
-    /// Runs `body` on words and numbers again and again until it gives false, and gives its last ones.
-    pub fn repeat_with<const W: usize, const N: usize>(
-        &'p self,
-        words: [Word<'p>; W],
-        numbers: [Real<'p>; N],
-        body: impl FnOnce([Word<'p>; W], [Real<'p>; N]) -> (Truth<'p>, [Word<'p>; W], [Real<'p>; N]),
-    ) -> ([Word<'p>; W], [Real<'p>; N]) {
-        let values = |words: [Word<'p>; W], numbers: [Real<'p>; N]| -> Vec<Value> {
-            words.map(|word| word.value).into_iter().chain(numbers.map(|number| number.value)).collect()
-        };
-        let given = |values: &[Value]| {
-            let words = std::array::from_fn(|index| self.word_of(values[index]));
-            (words, std::array::from_fn(|index| self.real(values[W + index])))
-        };
-        let mut types = vec![self.word_type(); W];
-        types.resize(W + N, self.number_type());
-        let arguments = self.builder.borrow_mut().begin_region(&types);
-        let (words_before, numbers_before) = given(&arguments);
-        let (again, words_after, numbers_after) = body(words_before, numbers_before);
-        let mut next = vec![again.value];
-        next.extend(values(words_after, numbers_after));
-        let results = {
-            let mut builder = self.builder.borrow_mut();
-            let body = builder.end_region(&next);
-            builder.while_loop(&values(words, numbers), body)
-        };
-        given(&results)
+/// An integer of a kernel, as wide as the numbers around it.
+#[derive(Clone, Copy)]
+pub(super) struct Word<'p> {
+    pub place: &'p Place<'p>,
+    pub value: Value,
+}
+
+/// What may stand where a word is asked for: one, or the low bits of a constant.
+pub(super) trait Bits<'p>: Copy {
+    /// It as a word.
+    fn at(self, place: &'p Place<'p>) -> Word<'p>;
+}
+
+impl<'p> Bits<'p> for Word<'p> {
+    fn at(self, _: &'p Place<'p>) -> Word<'p> {
+        self
     }
+}
+
+impl<'p> Bits<'p> for u64 {
+    fn at(self, place: &'p Place<'p>) -> Word<'p> {
+        place.word(self)
+    }
+}
+
+/// An `i1` of a kernel.
+#[derive(Clone, Copy)]
+pub(super) struct Truth<'p> {
+    pub place: &'p Place<'p>,
+    pub value: Value,
 }

@@ -2,10 +2,9 @@
 
 use super::double_word::DoubleWord;
 use super::logarithm;
-use super::real::Real;
+use super::place::{Real, Truth};
 use super::tables::constants::LOG2_E;
 use super::tables::exponential::EXP2;
-use super::truth::Truth;
 
 /// Two's logarithm of a finite number above zero.
 fn log2_parts<'p>(x: Real<'p>) -> DoubleWord<'p> {

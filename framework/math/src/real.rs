@@ -2,35 +2,8 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use super::place::Place;
-use super::truth::Truth;
-use super::word::Word;
-use tilewright_kernel::{Binary, Cast, Compare, Unary, Value};
-
-/// A floating-point number of a kernel.
-#[derive(Clone, Copy)]
-pub(super) struct Real<'p> {
-    pub place: &'p Place<'p>,
-    pub value: Value,
-}
-
-/// What may stand where a number is asked for: one, or a constant.
-pub(super) trait Number<'p>: Copy {
-    /// It as a number.
-    fn at(self, place: &'p Place<'p>) -> Real<'p>;
-}
-
-impl<'p> Number<'p> for Real<'p> {
-    fn at(self, _: &'p Place<'p>) -> Real<'p> {
-        self
-    }
-}
-
-impl<'p> Number<'p> for f64 {
-    fn at(self, place: &'p Place<'p>) -> Real<'p> {
-        place.number(self)
-    }
-}
+use super::place::{Number, Real, Truth, Word};
+use tilewright_kernel::{Binary, Cast, Compare, Unary};
 
 macro_rules! operator {
     ($trait:ident, $method:ident, $op:ident) => {

@@ -1,7 +1,6 @@
 //! Remainders: exact.
 
-use super::real::Real;
-use super::word::Word;
+use super::place::{Real, Word};
 
 /// The remainder of sizes. Where the quotient is less than 2^fraction, its whole part, or one more, is a number, and
 /// what it leaves is one too.

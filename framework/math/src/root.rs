@@ -1,6 +1,6 @@
 //! Roots.
 
-use super::real::Real;
+use super::place::Real;
 
 /// `m^(-1/3)` for `m` in [1/8, 1]; degree 4, relative error below 2^-7.1. A first guess, for both types.
 const GUESS: [f64; 5] = [2.6753898, -7.053142, 13.887896, -13.297517, 4.7944007];

@@ -1,9 +1,8 @@
 //! Sine, cosine, tangent.
 
 use super::angle::{self, Angle};
-use super::real::Real;
+use super::place::{Real, Word};
 use super::tables::trigonometric::{COS, SIN, TAN};
-use super::word::Word;
 
 /// The sine of an angle and some quarter turns.
 pub(super) fn sine<'p>(angle: &Angle<'p>, turns: u64) -> Real<'p> {

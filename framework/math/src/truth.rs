@@ -2,17 +2,8 @@
 
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
-use super::place::Place;
-use super::real::{Number, Real};
-use super::word::{Bits, Word};
-use tilewright_kernel::{Binary, Element, Type, Value};
-
-/// An `i1` of a kernel.
-#[derive(Clone, Copy)]
-pub(super) struct Truth<'p> {
-    pub place: &'p Place<'p>,
-    pub value: Value,
-}
+use super::place::{Bits, Number, Real, Truth, Word};
+use tilewright_kernel::{Binary, Element, Type};
 
 impl<'p> Truth<'p> {
     fn binary(self, op: Binary, other: Self) -> Self {

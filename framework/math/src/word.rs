@@ -2,35 +2,8 @@
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Rem, Shl, Shr, Sub};
 
-use super::place::Place;
-use super::real::Real;
-use super::truth::Truth;
-use tilewright_kernel::{Binary, Cast, Compare, Element, Type, Value};
-
-/// An integer of a kernel, as wide as the numbers around it.
-#[derive(Clone, Copy)]
-pub(super) struct Word<'p> {
-    pub place: &'p Place<'p>,
-    pub value: Value,
-}
-
-/// What may stand where a word is asked for: one, or the low bits of a constant.
-pub(super) trait Bits<'p>: Copy {
-    /// It as a word.
-    fn at(self, place: &'p Place<'p>) -> Word<'p>;
-}
-
-impl<'p> Bits<'p> for Word<'p> {
-    fn at(self, _: &'p Place<'p>) -> Word<'p> {
-        self
-    }
-}
-
-impl<'p> Bits<'p> for u64 {
-    fn at(self, place: &'p Place<'p>) -> Word<'p> {
-        place.word(self)
-    }
-}
+use super::place::{Bits, Real, Truth, Word};
+use tilewright_kernel::{Binary, Cast, Compare, Element, Type};
 
 macro_rules! operator {
     ($trait:ident, $method:ident, $op:ident) => {

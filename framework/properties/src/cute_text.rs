@@ -17,7 +17,7 @@ pub fn check(bytes: &[u8]) {
         let _ = coalesce(&layout);
     });
     match text.parse::<ComposedLayout>() {
-        Err(CuteError::Syntax { at, .. }) => assert!(at <= text.chars().count()),
+        Err(CuteError::Text(error)) => assert!(error.at <= text.len()),
         Err(_) => {}
         Ok(layout) => {
             assert_eq!(layout.to_string().parse().as_ref(), Ok(&layout));

@@ -5,10 +5,10 @@ use thiserror::Error;
 use tilewright_assign::EngineError;
 use tilewright_assign::synthesis::SynthesisError;
 use tilewright_kernel::VerifyError;
+use tilewright_layout::text::TextError;
 use tilewright_lower::{LowerError, Reason};
 use tilewright_plan::contract::ContractError;
 use tilewright_plan::movement::MovementError;
-use tilewright_tile::text::TextError;
 
 /// Why a program gives no kernel.
 #[derive(Debug, Error)]

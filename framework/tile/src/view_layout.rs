@@ -114,9 +114,7 @@ fn paired(shape: &Term, stride: &Term, operands: &mut usize, modes: &mut Vec<Mod
 /// What is wrong is shown from where it stands on.
 fn term(text: &str) -> Result<Term, String> {
     open_tuple(text).map_err(|error| match error {
-        CuteError::Syntax { at, expected, .. } => {
-            format!("expected {expected} at `{}`", text.chars().skip(at).collect::<String>())
-        }
+        CuteError::Text(error) => format!("{} at `{}`", error.message, &text[error.at..]),
         error => error.to_string(),
     })
 }

@@ -12,7 +12,7 @@
 
 use half::{bf16, f16};
 
-use super::{UNSPECIFIED, map, mask, zip};
+use super::bits::{UNSPECIFIED, map, mask, zip};
 use crate::rounding::Sum;
 use tilewright_kernel::{Binary, Compare, Element, Unary};
 

@@ -1,21 +1,7 @@
 //! Integer arithmetic on the bits of values.
 
-use super::float::float;
-use tilewright_kernel::{Atomic, Binary, Compare, Element, Unary};
-
-/// The lowest bits of an element.
-pub(crate) fn mask(bits: u32) -> u64 {
-    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
-}
-
-/// The value of `bits` bits, sign-extended.
-pub(crate) fn sign_extend(value: u64, bits: u32) -> i64 {
-    let shift = 64 - bits;
-    ((value << shift) as i64) >> shift
-}
-
-/// Stands for an unspecified value: one that no hardware gives, so that whoever relies on it notices.
-pub(super) const UNSPECIFIED: u64 = 0xa5a5_a5a5_a5a5_a5a5;
+use super::bits::{UNSPECIFIED, map, mask, sign_extend, zip};
+use tilewright_kernel::{Binary, Compare, Unary};
 
 /// Applies an integer operation to every pair of elements.
 pub(crate) fn integer(op: Binary, bits: u32, a: &[u64], b: &[u64], to: &mut [u64]) {
@@ -70,32 +56,6 @@ pub(crate) fn integer_unary(op: Unary, bits: u32, a: &[u64], to: &mut [u64]) {
     }
 }
 
-/// What an atomic operation writes.
-pub(crate) fn atomic(op: Atomic, element: Element, old: u64, value: u64) -> u64 {
-    let bits = element.bits();
-    let of = |op: Binary| {
-        let mut to = [0];
-        match op.is_float() {
-            true => float(op, element, &[old], &[value], &mut to),
-            false => integer(op, bits, &[old], &[value], &mut to),
-        }
-        to[0]
-    };
-    let least = |first: bool| if first { old } else { value };
-    match op {
-        Atomic::Add => of(Binary::Add),
-        Atomic::FAdd => of(Binary::FAdd),
-        Atomic::And => of(Binary::And),
-        Atomic::Or => of(Binary::Or),
-        Atomic::Xor => of(Binary::Xor),
-        Atomic::MinU => least(old < value),
-        Atomic::MaxU => least(old > value),
-        Atomic::MinS => least(sign_extend(old, bits) < sign_extend(value, bits)),
-        Atomic::MaxS => least(sign_extend(old, bits) > sign_extend(value, bits)),
-        Atomic::Exchange => value,
-    }
-}
-
 /// Compares every pair of elements.
 pub(crate) fn compare(op: Compare, bits: u32, a: &[u64], b: &[u64], to: &mut [u64]) {
     let signed = |x| sign_extend(x, bits);
@@ -118,16 +78,4 @@ pub(crate) fn permute_bytes(a: u64, b: u64, selector: u16) -> u64 {
         let from = u64::from(selector >> (4 * byte) & 0x7);
         word | (bytes >> (8 * from) & 0xff) << (8 * byte)
     })
-}
-
-pub(super) fn zip(a: &[u64], b: &[u64], to: &mut [u64], f: impl Fn(u64, u64) -> u64) {
-    for ((to, &x), &y) in to.iter_mut().zip(a).zip(b) {
-        *to = f(x, y);
-    }
-}
-
-pub(super) fn map(a: &[u64], to: &mut [u64], f: impl Fn(u64) -> u64) {
-    for (to, &x) in to.iter_mut().zip(a) {
-        *to = f(x);
-    }
 }

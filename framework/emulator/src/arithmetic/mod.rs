@@ -2,11 +2,14 @@
 //!
 //! `float` has floating-point numbers, `function` their functions.
 
+mod atomic;
+mod bits;
 mod float;
 mod function;
 mod integer;
 
+pub(super) use atomic::atomic;
+pub(super) use bits::{UNSPECIFIED, mask, sign_extend};
 pub(super) use float::{float, float_compare, float_unary, to_integer};
 pub(super) use function::{evaluate, is_evaluated};
-use integer::{UNSPECIFIED, map, zip};
-pub(super) use integer::{atomic, compare, integer, integer_unary, mask, permute_bytes, sign_extend};
+pub(super) use integer::{compare, integer, integer_unary, permute_bytes};

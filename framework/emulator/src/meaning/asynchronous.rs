@@ -4,8 +4,7 @@ use super::Call;
 use crate::access::{aligned, count_wavefronts, global_load, transactions};
 use crate::fault::{FaultKind, LaneFault};
 use crate::mapped_tensor::{Run, Tensor, units};
-use crate::queues::Landing;
-use crate::shared::Proxy;
+use crate::shared::{Landing, Proxy};
 use tilewright_kernel::{Queue, Space};
 use tilewright_target::Direction;
 

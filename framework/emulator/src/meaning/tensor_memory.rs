@@ -2,7 +2,7 @@
 
 use super::Call;
 use crate::fault::{FaultKind, LaneFault};
-use crate::queues::Landing;
+use crate::shared::Landing;
 use crate::tensor_memory::Part;
 use tilewright_kernel::Queue;
 use tilewright_target::Direction;

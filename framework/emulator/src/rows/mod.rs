@@ -12,15 +12,18 @@ mod block_load;
 mod boxes;
 mod copy;
 mod element_sum;
+mod factor;
 mod held;
 mod named_block;
 mod operand;
 mod prefetch;
 mod product;
+mod register_tile;
 mod row;
 mod span;
 mod summation;
 mod tensor_memory;
+mod tensor_tile;
 mod transfer;
 
 pub use element_sum::ElementSum;

@@ -20,10 +20,12 @@
 use super::super::fault::LaneFault;
 use super::super::meaning::Call;
 use super::element_sum::{ElementSum, integer};
+use super::factor::Factor;
 use super::held::Held;
-use super::operand::{Factor, Tile, position};
+use super::operand::position;
+use super::register_tile::Tile;
 use super::summation::Summed;
-use super::tensor_memory::TensorTile;
+use super::tensor_tile::TensorTile;
 use tilewright_target::{Direction, Instruction, Number, Operand, Summation};
 
 /// One such instruction.

@@ -51,6 +51,15 @@ impl Record {
     }
 }
 
+/// The way by which an access sees shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Proxy {
+    /// As plain accesses do.
+    Plain,
+    /// By one of its own: what was stored plainly is seen after a fence only.
+    Asynchronous,
+}
+
 /// Who accesses.
 #[derive(Clone)]
 pub(crate) struct Accessor<'a> {

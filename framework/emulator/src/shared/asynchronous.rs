@@ -1,17 +1,8 @@
 //! Asynchronous accesses of shared memory: they are sent off, and land later.
 
-use super::{Accessor, SEVERAL_LANES, SharedMemory, race};
+use super::{Accessor, Proxy, SEVERAL_LANES, SharedMemory, race};
 use crate::fault::{FaultKind, OtherAccess};
 use tilewright_target::Direction;
-
-/// The way by which an access sees shared memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Proxy {
-    /// As plain accesses do.
-    Plain,
-    /// By one of its own: what was stored plainly is seen after a fence only.
-    Asynchronous,
-}
 
 impl SharedMemory {
     /// Sends off a read: gives its number and the bytes as they are. Nobody may write them until it lands.

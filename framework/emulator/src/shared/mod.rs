@@ -9,11 +9,13 @@ mod accessor;
 mod asynchronous;
 mod atomic;
 mod flight;
+mod landing;
 mod mbarrier;
+mod mbarrier_operations;
 mod shared_memory;
 
-pub(super) use accessor::{Accessor, Epoch, Record, described, seen_by_own};
+pub(super) use accessor::{Accessor, Epoch, Proxy, Record, described, seen_by_own};
 use accessor::{SEVERAL_LANES, race};
-pub(super) use asynchronous::Proxy;
+pub(super) use landing::Landing;
 pub(super) use mbarrier::{Clock, join, until};
 pub(super) use shared_memory::SharedMemory;

@@ -1,24 +1,10 @@
 //! Allotting columns, and giving them back.
 
-use super::{TensorMemory, Word, wrong};
+use super::allotment::Allotment;
+use super::columns::{TensorMemory, Word, wrong};
 use crate::fault::FaultKind;
 use crate::shared::Accessor;
 use tilewright_target::Direction;
-
-/// Columns that were allotted at once.
-pub(super) struct Allotment {
-    first: u32,
-    columns: u32,
-    /// Who has them, by which operation.
-    warp: u16,
-    operation: u32,
-}
-
-impl Allotment {
-    pub(super) fn holds(&self, column: u32) -> bool {
-        (self.first..self.first + self.columns).contains(&column)
-    }
-}
 
 impl TensorMemory {
     /// Allots columns; gives their address. They are the last ones that are free, so that nobody gets by with the

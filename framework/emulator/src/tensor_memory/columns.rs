@@ -1,6 +1,6 @@
 //! Tensor memory of a block: its columns, and races.
 
-use super::allot::Allotment;
+use super::allotment::Allotment;
 use crate::fault::{FaultKind, OtherAccess};
 use crate::shared::{Accessor, Record, described, seen_by_own};
 use tilewright_kernel::Queue;

@@ -6,7 +6,7 @@
 //! Then it has landed as if the warp had accessed it at its wait, and what orders it is what orders shared memory.
 
 mod allot;
+mod allotment;
 mod columns;
 
 pub(super) use columns::{Part, TensorMemory};
-use columns::{Word, wrong};

@@ -1,4 +1,5 @@
-//! [`Op`], one operation, and what the table says of it: name, operands, regions, results, uniformity.
+//! [`Op`], one operation, and what the table says of it: name, operands, regions, results, uniformity; and the regions and
+//! statements that operations hold and stand in.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use super::rule::{
     SHARED, TypeRule, VECTOR, WORD, any, from, from_first, is, like, one_of,
 };
 use super::table::operations;
-use crate::{Queue, Region, Space, Type, Uniformity, Value};
+use crate::{Queue, Space, Type, Uniformity, Value};
 
 /// The first of what it is given: what a row says, before what holds if it says nothing.
 macro_rules! said {
@@ -89,19 +90,8 @@ macro_rules! define {
             pub fn operands(&self) -> Vec<Value> {
                 match self {
                     $(Self::$variant { $(0: $one)? $($($field),*)? } => {
-                        let fields: &[&[Value]] = &[$($(Field::values($field)),*)?];
+                        let fields: &[&[Value]] = &[$($(Field::<Region>::values($field)),*)?];
                         fields.concat()
-                    })*
-                }
-            }
-
-            /// The operands, to be changed, in the order of the fields; regions not entered.
-            #[must_use]
-            pub fn operands_mut(&mut self) -> Vec<&mut Value> {
-                match self {
-                    $(Self::$variant { $(0: $one)? $($($field),*)? } => {
-                        let fields: Vec<&mut [Value]> = vec![$($(Field::values_mut($field)),*)?];
-                        fields.into_iter().flatten().collect()
                     })*
                 }
             }
@@ -111,7 +101,7 @@ macro_rules! define {
             pub fn regions(&self) -> Vec<&Region> {
                 match self {
                     $(Self::$variant { $(0: $one)? $($($field),*)? } => {
-                        let fields: &[Option<&Region>] = &[$($(Field::region($field)),*)?];
+                        let fields: &[Option<&Region>] = &[$($(Field::<Region>::region($field)),*)?];
                         fields.iter().copied().flatten().collect()
                     })*
                 }
@@ -122,7 +112,7 @@ macro_rules! define {
             pub fn regions_mut(&mut self) -> Vec<&mut Region> {
                 match self {
                     $(Self::$variant { $(0: $one)? $($($field),*)? } => {
-                        let fields: Vec<Option<&mut Region>> = vec![$($(Field::region_mut($field)),*)?];
+                        let fields: Vec<Option<&mut Region>> = vec![$($(Field::<Region>::region_mut($field)),*)?];
                         fields.into_iter().flatten().collect()
                     })*
                 }
@@ -132,7 +122,7 @@ macro_rules! define {
             pub(crate) fn try_operands<E>(&self, mut visit: impl FnMut(Value, TypeRule) -> Result<(), E>) -> Result<(), E> {
                 match self {
                     $(Self::$variant { $(0: $one)? $($($field),*)? } => {
-                        $($(for &value in Field::values($field) {
+                        $($(for &value in Field::<Region>::values($field) {
                             visit(value, said!($($rule)?; any()))?;
                         })*)?
                         Ok(())
@@ -179,5 +169,52 @@ impl Op {
     #[must_use]
     pub fn has_single_result(&self) -> bool {
         !matches!(self, Self::Wait { .. }) && self.result_count() == Some(1)
+    }
+}
+
+/// Regions may nest this deep.
+pub const MAX_DEPTH: usize = 64;
+
+/// Statements that run in order.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Region {
+    /// Values that the region is entered with, and their types.
+    pub arguments: Vec<(Value, Type)>,
+    /// What it does.
+    pub statements: Vec<Statement>,
+}
+
+/// One operation with the values that it defines.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Statement {
+    /// The values defined, and their types.
+    pub results: Vec<(Value, Type)>,
+    /// The operation.
+    pub op: Op,
+}
+
+impl Region {
+    pub(crate) fn collect_statements<'a>(&'a self, into: &mut Vec<&'a Statement>) {
+        for statement in &self.statements {
+            into.push(statement);
+            statement.op.regions().into_iter().for_each(|region| region.collect_statements(into));
+        }
+    }
+
+    pub(crate) fn value_limit(&self) -> u32 {
+        let own = self.arguments.iter().chain(self.statements.iter().flat_map(|statement| &statement.results));
+        let own = own.map(|(value, _)| value.0.saturating_add(1));
+        let inner = self.statements.iter().flat_map(|statement| statement.op.regions()).map(Self::value_limit);
+        own.chain(inner).max().unwrap_or(0)
+    }
+}
+
+impl Field<Region> for Region {
+    fn region(&self) -> Option<&Region> {
+        Some(self)
+    }
+
+    fn region_mut(&mut self) -> Option<&mut Region> {
+        Some(self)
     }
 }

@@ -2,8 +2,9 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use super::parser::{Parsed, Parser};
-use super::token::Token;
+use tilewright_layout::text::{Parsed, Quoted};
+
+use super::parser::Parser;
 use crate::{
     Atomic, Binary, Cast, Compare, Exchange, Issuers, MathFunction, MemoryOrder, MemoryScope, Queue, Region, Scope,
     SpecialRegister, Unary, Value,
@@ -97,18 +98,17 @@ impl Form for i32 {
     }
 
     fn read(parser: &mut Parser<'_>, what: &str) -> Parsed<Self> {
-        let sign = match parser.peek() {
-            Token::Mark('+') => 1,
-            Token::Mark('-') => -1,
-            _ => return Ok(0),
+        let sign = if parser.cursor.takes("+") {
+            1
+        } else if parser.cursor.takes("-") {
+            -1
+        } else {
+            return Ok(0);
         };
-        parser.step();
-        let at = parser.at;
+        parser.cursor.skip_blanks();
+        let start = parser.cursor.at;
         let offset = sign * i64::from(parser.number::<u32>(what)?);
-        i32::try_from(offset).or_else(|_| {
-            parser.at = at;
-            parser.error("the offset does not fit into 32 bits".to_owned())
-        })
+        i32::try_from(offset).map_err(|_| parser.cursor.error(start, "the offset does not fit into 32 bits"))
     }
 }
 
@@ -118,7 +118,7 @@ impl Form for String {
     }
 
     fn read(parser: &mut Parser<'_>, what: &str) -> Parsed<Self> {
-        parser.quoted(what)
+        parser.cursor.quoted(&format!("{what} in quotes"))
     }
 }
 
@@ -256,23 +256,6 @@ pub(super) mod otherwise {
     pub(in crate::text) fn read(parser: &mut Parser<'_>, _: &str) -> Parsed<Region> {
         parser.keyword("else")?;
         parser.region()
-    }
-}
-
-/// A string between quotes, with escapes.
-pub(super) struct Quoted<'a>(pub(super) &'a str);
-
-impl Display for Quoted<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_char('"')?;
-        for c in self.0.chars() {
-            match c {
-                '"' | '\\' => write!(f, "\\{c}")?,
-                '\n' => f.write_str("\\n")?,
-                c => f.write_char(c)?,
-            }
-        }
-        f.write_char('"')
     }
 }
 

@@ -5,15 +5,11 @@
 //! long as the bodies of its kernels take no arguments and regions nest no deeper than
 //! [`super::MAX_DEPTH`].
 
-mod error;
 mod form;
 mod operation;
 mod parse;
 mod parser;
 mod print;
-mod token;
 
-pub use error::ParseError;
 pub use parse::parse;
 pub use print::statement_line;
-pub(super) use token::is_identifier;

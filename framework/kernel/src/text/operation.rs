@@ -2,8 +2,10 @@
 
 use std::fmt::{self, Write};
 
+use tilewright_layout::text::Parsed;
+
 use super::form::{Form, bits_of, carry, hex, otherwise, wait_or_launch};
-use super::parser::{Parsed, Parser};
+use super::parser::Parser;
 use crate::op::operations;
 use crate::{Op, Statement};
 

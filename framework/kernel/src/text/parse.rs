@@ -1,10 +1,9 @@
 //! Reads modules from text: kernels, their heads, regions and statements.
 
+use tilewright_layout::text::Parsed;
 use tilewright_target::Mix;
 
-use super::error::ParseError;
-use super::parser::{Parsed, Parser};
-use super::token::{Token, tokens};
+use super::parser::Parser;
 use crate::{
     Element, Extent, Kernel, Launch, MAX_DEPTH, MappedRows, Module, Outside, Parameter, Region, SharedBuffer, Space,
     Statement, TensorMap, Type, Value,
@@ -13,12 +12,11 @@ use crate::{
 /// The module that the text describes; whether it keeps the rules is for [`crate::verify`].
 ///
 /// # Errors
-/// [`ParseError`] with the place and what was expected there.
-pub fn parse(text: &str) -> Result<Module, ParseError> {
-    let tokens = tokens(text)?;
-    let mut parser = Parser::new(&tokens);
+/// [`TextError`](tilewright_layout::text::TextError) with the place and what was expected there.
+pub fn parse(text: &str) -> Parsed<Module> {
+    let mut parser = Parser::new(text);
     let mut module = Module::default();
-    while *parser.peek() != Token::End {
+    while !parser.cursor.is_at_end() {
         module.kernels.push(parser.kernel()?);
     }
     Ok(module)
@@ -26,18 +24,15 @@ pub fn parse(text: &str) -> Result<Module, ParseError> {
 
 impl Parser<'_> {
     fn ty(&mut self) -> Parsed<Type> {
-        let ty = match self.peek() {
-            Token::Word(word) => type_named(word),
-            _ => None,
-        };
-        let Some(ty) = ty else { return self.expected("a type, as `i32`, `4xf16` or `ptr.shared`") };
-        self.step();
+        let token = self.token();
+        let ty = type_named(token).ok_or_else(|| self.cursor.expected("a type, as `i32`, `4xf16` or `ptr.shared`"))?;
+        self.step(token);
         Ok(ty)
     }
 
     fn typed_value(&mut self) -> Parsed<(Value, Type)> {
         let value = self.value()?;
-        self.mark(':')?;
+        self.cursor.expect(":")?;
         Ok((value, self.ty()?))
     }
 
@@ -50,25 +45,29 @@ impl Parser<'_> {
         self.keyword("warps")?;
         let warps = self.number("a number of warps")?;
         let blocks = if self.take_word("blocks") { self.number("a number of blocks")? } else { 1 };
-        self.mark('{')?;
+        self.cursor.expect("{")?;
         let shared = self.shared_buffers()?;
         let body = Region { arguments: Vec::new(), statements: self.statements()? };
         Ok(Kernel { name, launch: Launch { lanes, warps, blocks }, parameters, shared, body })
     }
 
     fn parameters(&mut self) -> Parsed<Vec<Parameter>> {
-        self.mark('(')?;
+        self.cursor.expect("(")?;
         let mut parameters = Vec::new();
-        while !self.take_mark(')') {
+        while !self.cursor.takes(")") {
             if !parameters.is_empty() {
-                self.mark(',')?;
+                self.cursor.expect(",")?;
             }
-            if *self.peek() != Token::Value(parameters.len() as u32) {
-                return self.expected(&format!("`%{}`, parameters being numbered from zero", parameters.len()));
+            self.cursor.skip_blanks();
+            let start = self.cursor.at;
+            if self.value()? != Value(parameters.len() as u32) {
+                let number = parameters.len();
+                return Err(self
+                    .cursor
+                    .error(start, format!("expected `%{number}`, parameters being numbered from zero")));
             }
-            self.step();
             let name = self.name("the name of the parameter")?;
-            self.mark(':')?;
+            self.cursor.expect(":")?;
             let ty = self.ty()?;
             let map = if ty == Type::TensorMap { Some(self.tensor_map()?) } else { None };
             let rows = if map.is_some() && self.take_word("rows") { Some(self.mapped_rows()?) } else { None };
@@ -108,31 +107,26 @@ impl Parser<'_> {
     }
 
     fn extent(&mut self) -> Parsed<Extent> {
-        match self.peek() {
-            Token::Value(_) => self.parameter_number().map(Extent::Parameter),
-            _ => self.number("a number of elements").map(Extent::Number),
+        match self.sees_value() {
+            true => self.parameter_number().map(Extent::Parameter),
+            false => self.number("a number of elements").map(Extent::Number),
         }
     }
 
     fn parameter_number(&mut self) -> Parsed<u32> {
-        match *self.peek() {
-            Token::Value(number) => {
-                self.step();
-                Ok(number)
-            }
-            _ => self.expected("a parameter"),
-        }
+        self.value().map(|value| value.0)
     }
 
     fn shared_buffers(&mut self) -> Parsed<Vec<SharedBuffer>> {
         let mut buffers = Vec::new();
         while self.take_word("shared") {
-            let at = self.at;
+            self.cursor.skip_blanks();
+            let start = self.cursor.at;
             if self.number::<usize>("the number of the buffer")? != buffers.len() {
-                self.at = at;
-                return self.expected(&format!("`{}`, buffers being numbered from zero", buffers.len()));
+                self.cursor.at = start;
+                return Err(self.cursor.expected(&format!("`{}`, buffers being numbered from zero", buffers.len())));
             }
-            self.mark(':')?;
+            self.cursor.expect(":")?;
             let bytes = self.number("a number of bytes")?;
             self.keyword("bytes")?;
             self.keyword("align")?;
@@ -146,7 +140,7 @@ impl Parser<'_> {
     /// The statements up to and with the closing brace.
     fn statements(&mut self) -> Parsed<Vec<Statement>> {
         let mut statements = Vec::new();
-        while !self.take_mark('}') {
+        while !self.cursor.takes("}") {
             statements.push(self.statement()?);
         }
         Ok(statements)
@@ -154,17 +148,17 @@ impl Parser<'_> {
 
     pub(super) fn region(&mut self) -> Parsed<Region> {
         if self.depth == MAX_DEPTH {
-            return self.error(format!("regions nest deeper than {MAX_DEPTH}"));
+            return Err(self.cursor.error(self.cursor.at, format!("regions nest deeper than {MAX_DEPTH}")));
         }
         let mut arguments = Vec::new();
-        if self.take_mark('(') {
+        if self.cursor.takes("(") {
             arguments.push(self.typed_value()?);
-            while self.take_mark(',') {
+            while self.cursor.takes(",") {
                 arguments.push(self.typed_value()?);
             }
-            self.mark(')')?;
+            self.cursor.expect(")")?;
         }
-        self.mark('{')?;
+        self.cursor.expect("{")?;
         self.depth += 1;
         let statements = self.statements()?;
         self.depth -= 1;
@@ -173,12 +167,12 @@ impl Parser<'_> {
 
     fn statement(&mut self) -> Parsed<Statement> {
         let mut results = Vec::new();
-        if matches!(self.peek(), Token::Value(_)) {
+        if self.sees_value() {
             results.push(self.typed_value()?);
-            while self.take_mark(',') {
+            while self.cursor.takes(",") {
                 results.push(self.typed_value()?);
             }
-            self.mark('=')?;
+            self.cursor.expect("=")?;
         }
         let op = self.op()?;
         Ok(Statement { results, op })

@@ -1,154 +1,126 @@
 //! The place in a text that is being read, and the words, numbers and values that are read there.
 
-use std::str::FromStr;
+use tilewright_layout::text::{Cursor, Parsed};
 
-use super::error::ParseError;
-use super::token::{Placed, Token, is_identifier};
 use crate::Value;
 
 pub(super) struct Parser<'a> {
-    /// Never empty: [`Token::End`] is last.
-    tokens: &'a [Placed],
-    pub(super) at: usize,
+    pub(super) cursor: Cursor<'a>,
     /// Regions that the place is in.
     pub(super) depth: usize,
 }
 
-/// What a parser read.
-pub(super) type Parsed<T> = Result<T, ParseError>;
-
 impl<'a> Parser<'a> {
-    /// Begins with the first of the tokens, of which the last is [`Token::End`].
-    pub(super) fn new(tokens: &'a [Placed]) -> Self {
-        Self { tokens, at: 0, depth: 0 }
+    /// Begins a text; comments run from `#` to the end of the line.
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { cursor: Cursor::with_comments(text, "#"), depth: 0 }
     }
 
-    pub(super) fn peek(&self) -> &Token {
-        &self.tokens[self.at].token
+    /// The letters, digits, underscores and dots that stand here: a keyword, a name, a type or a number.
+    pub(super) fn token(&self) -> &'a str {
+        let mut ahead = self.cursor;
+        ahead.skip_blanks();
+        ahead.take_while(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.')
     }
 
-    pub(super) fn error<T>(&self, message: String) -> Parsed<T> {
-        let Placed { line, column, .. } = self.tokens[self.at];
-        Err(ParseError { line, column, message })
-    }
-
-    pub(super) fn expected<T>(&self, what: &str) -> Parsed<T> {
-        self.error(format!("found {}, expected {what}", self.peek().described()))
-    }
-
-    /// Steps over the token just looked at; the end stays.
-    pub(super) fn step(&mut self) {
-        self.at = (self.at + 1).min(self.tokens.len() - 1);
-    }
-
-    pub(super) fn take_mark(&mut self, mark: char) -> bool {
-        let found = *self.peek() == Token::Mark(mark);
-        if found {
-            self.step();
-        }
-        found
-    }
-
-    pub(super) fn mark(&mut self, mark: char) -> Parsed<()> {
-        if self.take_mark(mark) { Ok(()) } else { self.expected(&format!("`{mark}`")) }
+    /// Steps over a token that was just looked at.
+    pub(super) fn step(&mut self, token: &str) {
+        self.cursor.skip_blanks();
+        self.cursor.at += token.len();
     }
 
     pub(super) fn take_word(&mut self, word: &str) -> bool {
-        let found = matches!(self.peek(), Token::Word(found) if found == word);
+        let found = self.token() == word;
         if found {
-            self.step();
+            self.step(word);
         }
         found
     }
 
     pub(super) fn keyword(&mut self, word: &str) -> Parsed<()> {
-        if self.take_word(word) { Ok(()) } else { self.expected(&format!("`{word}`")) }
+        if self.take_word(word) { Ok(()) } else { Err(self.cursor.expected(&format!("`{word}`"))) }
     }
 
-    pub(super) fn number<T: FromStr + TryFrom<u64>>(&mut self, what: &str) -> Parsed<T> {
-        let number = match self.peek() {
-            Token::Word(word) => unsigned(word),
-            _ => None,
-        };
-        match number.map(T::try_from) {
-            Some(Ok(number)) => {
-                self.step();
-                Ok(number)
-            }
-            Some(Err(_)) => self.error(format!("{} is too large for {what}", self.peek().described())),
-            None => self.expected(what),
-        }
+    pub(super) fn number<T: TryFrom<u64>>(&mut self, what: &str) -> Parsed<T> {
+        let token = self.token();
+        let Some(number) = unsigned(token) else { return Err(self.cursor.expected(what)) };
+        self.cursor.skip_blanks();
+        let number = number.try_into();
+        let number =
+            number.map_err(|_| self.cursor.error(self.cursor.at, format!("`{token}` is too large for {what}")))?;
+        self.step(token);
+        Ok(number)
     }
 
     pub(super) fn name(&mut self, what: &str) -> Parsed<String> {
-        let name = match self.peek() {
-            Token::Word(word) if is_identifier(word) => word.clone(),
-            Token::Quoted(text) => text.clone(),
-            _ => return self.expected(what),
-        };
-        self.step();
-        Ok(name)
+        match self.cursor.peek() {
+            Some('"') => self.cursor.quoted(what),
+            _ => self.cursor.identifier(what).map(str::to_owned),
+        }
     }
 
     /// One of a few words.
     pub(super) fn one_of<T: Copy>(&mut self, what: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Parsed<T> {
-        let found = match self.peek() {
-            Token::Word(word) => all.iter().copied().find(|&variant| name(variant) == word),
-            _ => None,
-        };
-        let Some(found) = found else {
+        let token = self.token();
+        let Some(found) = all.iter().copied().find(|&variant| name(variant) == token) else {
             let names: Vec<_> = all.iter().map(|&variant| name(variant)).collect();
-            return self.expected(&format!("{what}: {}", names.join(", ")));
+            return Err(self.cursor.expected(&format!("{what} ({})", names.join(", "))));
         };
-        self.step();
+        self.step(token);
         Ok(found)
     }
 
+    /// Whether a value stands here.
+    pub(super) fn sees_value(&mut self) -> bool {
+        self.cursor.peek() == Some('%')
+    }
+
     pub(super) fn value(&mut self) -> Parsed<Value> {
-        let Token::Value(number) = *self.peek() else { return self.expected("a value, as `%3`") };
-        self.step();
-        Ok(Value(number))
+        let what = "a value, as `%3`";
+        self.cursor.skip_blanks();
+        let start = self.cursor.at;
+        if !self.cursor.takes("%") {
+            return Err(self.cursor.expected(what));
+        }
+        let digits = self.cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
+        let number = Some(digits).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        let number = number.and_then(|digits| digits.parse().ok());
+        number.map(Value).ok_or_else(|| self.cursor.error(start, format!("expected {what}, found `%{digits}`")))
     }
 
     /// Whether the next token stands on the line of the last one; what a statement may leave out
     /// does not begin on another line.
-    pub(super) fn on_same_line(&self) -> bool {
-        self.at > 0 && self.tokens[self.at].line == self.tokens[self.at - 1].line
+    pub(super) fn on_same_line(&mut self) -> bool {
+        self.cursor.skip_blanks();
+        let before = &self.cursor.text()[..self.cursor.at];
+        !before[before.trim_end().len()..].contains('\n')
     }
 
     /// Values with commas between them, none where none follows.
     pub(super) fn values(&mut self) -> Parsed<Vec<Value>> {
         let mut values = Vec::new();
-        if self.on_same_line() && matches!(self.peek(), Token::Value(_)) {
+        if self.on_same_line() && self.sees_value() {
             values.push(self.value()?);
-            while self.take_mark(',') {
+            while self.cursor.takes(",") {
                 values.push(self.value()?);
             }
         }
         Ok(values)
     }
 
-    /// A string in quotes.
-    pub(super) fn quoted(&mut self, what: &str) -> Parsed<String> {
-        let Token::Quoted(text) = self.peek().clone() else { return self.expected(&format!("{what} in quotes")) };
-        self.step();
-        Ok(text)
-    }
-
     /// A literal of an operation's text: a word or a mark.
     pub(super) fn literal(&mut self, literal: &str) -> Parsed<()> {
-        let mut characters = literal.chars();
-        match (characters.next(), characters.next()) {
-            (Some(mark), None) if !mark.is_ascii_alphabetic() => self.mark(mark),
-            _ => self.keyword(literal),
+        match literal.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            true => self.keyword(literal),
+            false => self.cursor.expect(literal),
         }
     }
 }
 
 /// A number in decimal or, after `0x`, hexadecimal.
-fn unsigned(word: &str) -> Option<u64> {
-    match word.strip_prefix("0x") {
+fn unsigned(token: &str) -> Option<u64> {
+    match token.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => word.parse().ok(),
+        None => token.parse().ok(),
     }
 }

@@ -2,11 +2,10 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
+use tilewright_layout::text::{Quoted, is_identifier};
 use tilewright_target::Mix;
 
-use super::form::Quoted;
 use super::operation::write_operation;
-use super::token::is_identifier;
 use crate::{Extent, Kernel, MappedRows, Module, Region, Statement, TensorMap, Type, Value};
 
 impl Display for Value {

@@ -1,8 +1,8 @@
 //! Checks the head of a kernel: its name, its launch, its parameters, its shared buffers.
 
 use super::violation::Violation;
-use crate::text::is_identifier;
 use crate::{Element, Kernel, MAX_BLOCKS, Parameter, SharedBuffer, Space, Type};
+use tilewright_layout::text::is_identifier;
 
 pub(super) fn verify_head(kernel: &Kernel) -> Result<(), Violation> {
     let launch = kernel.launch;

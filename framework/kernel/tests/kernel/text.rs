@@ -3,7 +3,7 @@
 
 use ciborium::Value as Cbor;
 use proptest::prelude::*;
-use tilewright_kernel::text::{ParseError, parse};
+use tilewright_kernel::text::parse;
 use tilewright_kernel::{
     Atomic, Binary, Cast, Compare, DecodeError, Element, Exchange, Extent, Issuers, Kernel, Launch, MAX_DEPTH,
     MappedRows, MathFunction, MemoryOrder, MemoryScope, Module, Op, Outside, Parameter, Queue, Region, Scope,
@@ -333,38 +333,33 @@ fn comments_and_layout_do_not_matter_but_lines_end_what_may_be_left_out() {
 
 #[test]
 fn errors_say_where_and_what_was_expected() {
-    let error = |text: &str| parse(text).expect_err(text);
-    let at = |line, column, message: &str| ParseError { line, column, message: message.to_owned() };
     let body = |line: &str| format!("kernel k() lanes 8 warps 1 {{\n  {line}\n}}\n");
     let table = [
-        ("kernal k()".to_owned(), at(1, 1, "found `kernal`, expected `kernel`")),
-        ("kernel k(%1 a: i32)".to_owned(), at(1, 10, "found `%1`, expected `%0`, parameters being numbered from zero")),
-        (body("%1: i33 = constant 0"), at(2, 7, "found `i33`, expected a type, as `i32`, `4xf16` or `ptr.shared`")),
-        (body("%x = constant 0"), at(2, 3, "`%x`: expected the number of a value, as `%12`")),
+        ("kernal k()".to_owned(), (1, 1, "expected `kernel`, found `kernal`")),
+        ("kernel k(%1 a: i32)".to_owned(), (1, 10, "expected `%0`, parameters being numbered from zero")),
+        (body("%1: i33 = constant 0"), (2, 7, "expected a type, as `i32`, `4xf16` or `ptr.shared`, found `i33`")),
+        (body("%x = constant 0"), (2, 3, "expected a value, as `%3`, found `%x`")),
         (
             body("%1: i32 = cast round %0"),
-            at(
+            (
                 2,
                 18,
-                "found `round`, expected a cast: truncate, extend_u, extend_s, bits, float_s, float_u, extend_f, round_f",
+                "expected a cast (truncate, extend_u, extend_s, bits, float_s, float_u, extend_f, round_f, int_s, int_u), found `round`",
             ),
         ),
-        (body("%1: i32 = binary add %0 %2"), at(2, 27, "found `%2`, expected `,`")),
-        (body("%1: i32 = load %0 + 2147483648 align 4"), at(2, 23, "the offset does not fit into 32 bits")),
-        (body("%1: i32 = constant 18446744073709551616"), at(2, 22, "found `18446744073709551616`, expected 64 bits")),
-        (
-            body("%1: i32 = permute_bytes %0, %0, 0x10000"),
-            at(2, 35, "`0x10000` is too large for a selector of 16 bits"),
-        ),
-        (body("shared 1: 4 bytes align 4"), at(2, 10, "found `1`, expected `0`, buffers being numbered from zero")),
-        (body("§"), at(2, 3, "unexpected character `\\u{a7}`")),
-        (body("instruction \"a"), at(2, 15, "the string does not end on its line")),
-        ("kernel k() lanes 8 warps 1 {".to_owned(), at(1, 29, "found the end of the text, expected an operation: ")),
+        (body("%1: i32 = binary add %0 %2"), (2, 27, "expected `,`, found `%`")),
+        (body("%1: i32 = load %0 + 2147483648 align 4"), (2, 23, "the offset does not fit into 32 bits")),
+        (body("%1: i32 = constant 18446744073709551616"), (2, 22, "expected 64 bits, found `18446744073709551616`")),
+        (body("%1: i32 = permute_bytes %0, %0, 0x10000"), (2, 35, "`0x10000` is too large for a selector of 16 bits")),
+        (body("shared 1: 4 bytes align 4"), (2, 10, "expected `0`, buffers being numbered from zero, found `1`")),
+        (body("§"), (2, 3, "expected an operation (")),
+        (body("instruction \"a"), (2, 15, "this quote is never closed")),
+        ("kernel k() lanes 8 warps 1 {".to_owned(), (1, 29, "expected an operation (")),
     ];
-    for (text, expected) in table {
-        let found = error(&text);
-        assert_eq!((found.line, found.column), (expected.line, expected.column), "{text}: {found}");
-        assert!(found.message.starts_with(&expected.message), "{text}: {found}");
+    for (text, (line, column, message)) in table {
+        let found = parse(&text).expect_err(&text);
+        assert_eq!((found.line, found.column), (line, column), "{text}: {found}");
+        assert!(found.message.starts_with(message), "{text}: {found}");
     }
     // An offset of -2^31 does fit.
     parse(&body("%1: i32 = load %0 - 2147483648 align 4")).unwrap();
@@ -421,16 +416,6 @@ proptest! {
         let name = written.as_map().unwrap()[0].0.as_text().unwrap().to_owned();
         prop_assert_eq!(name.as_str(), statement.op.name());
         prop_assert!(Op::NAMES.contains(&statement.op.name()));
-    }
-}
-
-proptest! {
-    #[test]
-    fn operands_are_changed_where_they_are_read(statement in statement()) {
-        let mut op = statement.op;
-        let expected: Vec<_> = op.operands().into_iter().map(|value| Value(value.0 ^ 1)).collect();
-        op.operands_mut().into_iter().for_each(|value| value.0 ^= 1);
-        prop_assert_eq!(op.operands(), expected);
     }
 }
 

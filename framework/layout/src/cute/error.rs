@@ -9,15 +9,8 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum CuteError {
     /// The text cannot be read.
-    #[error("at character {at}: expected {expected}, found {found}")]
-    Syntax {
-        /// Where, in characters from 0.
-        at: usize,
-        /// What may stand there.
-        expected: &'static str,
-        /// What stands there.
-        found: String,
-    },
+    #[error(transparent)]
+    Text(#[from] crate::text::TextError),
     /// Tuples are nested too deeply.
     #[error("tuples are nested {depth} deep: {} is the most", super::MAX_DEPTH)]
     TooDeep {

@@ -167,11 +167,6 @@ impl Layout {
         (0..size).map(move |index| value_at(&flat, index).unwrap_or(u64::MAX))
     }
 
-    /// Whether two layouts have the same size and the same values below it, compared by their modes.
-    pub fn is_same_map(&self, other: &Self) -> bool {
-        super::coalesce::coalesced(&self.flat()) == super::coalesce::coalesced(&other.flat())
-    }
-
     /// Modes `from..to` as one.
     ///
     /// # Errors
@@ -282,12 +277,4 @@ pub fn idx2crd(index: u64, shape: &IntTuple) -> Result<IntTuple, CuteError> {
 /// [`CuteError::NotCongruent`], [`CuteError::EmptyMode`], [`CuteError::Overflow`].
 pub fn crd2idx(coordinate: &IntTuple, shape: &IntTuple) -> Result<u64, CuteError> {
     Layout::compact(shape)?.at_coordinate(coordinate)
-}
-
-/// The coordinate in `to` of the element that `coordinate` names in `from`.
-///
-/// # Errors
-/// As [`crd2idx`].
-pub fn crd2crd(coordinate: &IntTuple, from: &IntTuple, to: &IntTuple) -> Result<IntTuple, CuteError> {
-    idx2crd(crd2idx(coordinate, from)?, to)
 }

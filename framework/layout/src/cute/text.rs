@@ -3,70 +3,41 @@
 use std::str::FromStr;
 
 use super::{
-    ComposedLayout, CoordinateLayout, CoordinateMode, CuteError, IntTuple, Layout, MAX_DEPTH, Selection, Swizzle, Tree,
+    ComposedLayout, CoordinateLayout, CoordinateMode, CuteError, IntTuple, Layout, MAX_DEPTH, Selection, Swizzle,
+    TaskMapping, Tree,
 };
+use crate::text::{Cursor, Parsed};
 
 struct Reader<'a> {
-    text: &'a str,
-    at: usize,
+    cursor: Cursor<'a>,
 }
 
 impl<'a> Reader<'a> {
     fn whole<T>(text: &'a str, read: impl FnOnce(&mut Self) -> Result<T, CuteError>) -> Result<T, CuteError> {
-        let mut reader = Self { text, at: 0 };
+        let mut reader = Self { cursor: Cursor::new(text) };
         let value = read(&mut reader)?;
-        if reader.next().is_some() { Err(reader.wrong("the end of the text")) } else { Ok(value) }
-    }
-
-    /// The next character behind white space.
-    fn next(&mut self) -> Option<char> {
-        let rest = &self.text[self.at..];
-        self.at += rest.len() - rest.trim_start().len();
-        self.text[self.at..].chars().next()
-    }
-
-    fn wrong(&mut self, expected: &'static str) -> CuteError {
-        let found = self.next().map_or("the end of the text".to_owned(), |found| format!("`{found}`"));
-        CuteError::Syntax { at: self.text[..self.at].chars().count(), expected, found }
-    }
-
-    fn takes(&mut self, wanted: &str) -> bool {
-        self.next();
-        let there = self.text[self.at..].starts_with(wanted);
-        self.at += if there { wanted.len() } else { 0 };
-        there
-    }
-
-    fn must(&mut self, wanted: &str, expected: &'static str) -> Result<(), CuteError> {
-        if self.takes(wanted) { Ok(()) } else { Err(self.wrong(expected)) }
-    }
-
-    fn integer(&mut self, expected: &'static str) -> Result<u64, CuteError> {
-        self.next();
-        let rest = &self.text[self.at..];
-        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        if digits == 0 {
-            return Err(self.wrong(expected));
-        }
-        let value = rest[..digits].parse().map_err(|_| self.wrong("an integer below 2^64"))?;
-        self.at += digits;
+        reader.cursor.end("the end of the text")?;
         Ok(value)
     }
 
-    fn tree<T>(&mut self, depth: usize, leaf: fn(&mut Self) -> Result<T, CuteError>) -> Result<Tree<T>, CuteError> {
-        if !self.takes("(") {
+    fn must(&mut self, token: &str, expected: &str) -> Parsed<()> {
+        if self.cursor.takes(token) { Ok(()) } else { Err(self.cursor.expected(expected)) }
+    }
+
+    fn tree<T>(&mut self, depth: usize, leaf: fn(&mut Self) -> Parsed<T>) -> Result<Tree<T>, CuteError> {
+        if !self.cursor.takes("(") {
             return Ok(Tree::leaf(leaf(self)?));
         }
         if depth == MAX_DEPTH {
             return Err(CuteError::TooDeep { depth: depth + 1 });
         }
         let mut modes = Vec::new();
-        if self.takes(")") {
+        if self.cursor.takes(")") {
             return Tree::tuple(modes);
         }
         loop {
             modes.push(self.tree(depth + 1, leaf)?);
-            if self.takes(")") {
+            if self.cursor.takes(")") {
                 return Tree::tuple(modes);
             }
             self.must(",", "`,` or `)`")?;
@@ -74,40 +45,34 @@ impl<'a> Reader<'a> {
     }
 
     fn tuple(&mut self) -> Result<IntTuple, CuteError> {
-        self.tree(0, |reader| reader.integer("an integer or `(`"))
+        self.tree(0, |reader| reader.cursor.decimal("an integer or `(`"))
     }
 
     fn selection(&mut self) -> Result<Selection, CuteError> {
-        self.tree(
-            0,
-            |reader| {
-                if reader.takes("_") { Ok(None) } else { reader.integer("an integer, `_` or `(`").map(Some) }
-            },
-        )
+        self.tree(0, |reader| {
+            if reader.cursor.takes("_") { Ok(None) } else { reader.cursor.decimal("an integer, `_` or `(`").map(Some) }
+        })
     }
 
     fn open(&mut self) -> Result<Tree<Option<u64>>, CuteError> {
-        self.tree(
-            0,
-            |reader| {
-                if reader.takes("?") { Ok(None) } else { reader.integer("a number, `?` or `(`").map(Some) }
-            },
-        )
+        self.tree(0, |reader| {
+            if reader.cursor.takes("?") { Ok(None) } else { reader.cursor.decimal("a number, `?` or `(`").map(Some) }
+        })
     }
 
     /// `2@1`, `1@0+1@1` or `0`, as pairs of a step and its axis.
-    fn steps(&mut self) -> Result<Vec<(u64, u32)>, CuteError> {
+    fn steps(&mut self) -> Parsed<Vec<(u64, u32)>> {
         let mut steps = Vec::new();
         loop {
-            let step = self.integer("a stride such as `1@0`, or `(`")?;
-            if step == 0 && steps.is_empty() && !self.takes("@") {
+            let step = self.cursor.decimal::<u64>("a stride such as `1@0`, or `(`")?;
+            if step == 0 && steps.is_empty() && !self.cursor.takes("@") {
                 return Ok(steps);
             }
             if step != 0 {
                 self.must("@", "`@` and an axis")?;
             }
             steps.push((step, self.small()?));
-            if !self.takes("+") {
+            if !self.cursor.takes("+") {
                 return Ok(steps);
             }
         }
@@ -136,41 +101,73 @@ impl<'a> Reader<'a> {
     fn layout(&mut self) -> Result<Layout, CuteError> {
         let shape = self.tuple()?;
         // A shape alone stands for its compact layout.
-        if self.takes(":") { Layout::new(&shape, &self.tuple()?) } else { Layout::compact(&shape) }
+        if self.cursor.takes(":") { Layout::new(&shape, &self.tuple()?) } else { Layout::compact(&shape) }
     }
 
     fn swizzle(&mut self) -> Result<Swizzle, CuteError> {
-        self.must("<", "`<`")?;
+        self.cursor.expect("<")?;
         let bits = self.small()?;
-        self.must(",", "`,`")?;
+        self.cursor.expect(",")?;
         let base = self.small()?;
-        self.must(",", "`,`")?;
-        let below = self.takes("-");
+        self.cursor.expect(",")?;
+        let below = self.cursor.takes("-");
         let shift = self.small()? as i32;
-        self.must(">", "`>`")?;
+        self.cursor.expect(">")?;
         Swizzle::new(bits, base, if below { -shift } else { shift })
     }
 
-    fn small(&mut self) -> Result<u32, CuteError> {
-        let before = self.at;
-        let value = self.integer("an integer below 64")?;
-        u32::try_from(value).ok().filter(|&value| value < 64).ok_or_else(|| {
-            self.at = before;
-            self.wrong("an integer below 64")
-        })
+    fn small(&mut self) -> Parsed<u32> {
+        self.cursor.skip_blanks();
+        let start = self.cursor.at;
+        let value = self.cursor.decimal("an integer below 64")?;
+        if value < 64 { Ok(value) } else { Err(self.cursor.error(start, "expected an integer below 64")) }
+    }
+
+    /// Reads the `o` of a composition, which needs no blanks beside it.
+    fn composes(&mut self) -> bool {
+        let there = self.cursor.peek() == Some('o');
+        self.cursor.at += usize::from(there);
+        there
+    }
+
+    /// `repeat(4, 1) * spatial(16, 8)`
+    fn task_mapping(&mut self) -> Result<TaskMapping, CuteError> {
+        let mut whole: Option<TaskMapping> = None;
+        loop {
+            let make = if self.cursor.takes("repeat") {
+                TaskMapping::repeat
+            } else {
+                self.must("spatial", "`repeat(...)` or `spatial(...)`")?;
+                TaskMapping::spatial
+            };
+            self.cursor.expect("(")?;
+            let mut sizes = vec![self.cursor.decimal("a size for each axis")?];
+            while self.cursor.takes(",") {
+                sizes.push(self.cursor.decimal("a size for each axis")?);
+            }
+            self.cursor.expect(")")?;
+            let factor = make(&sizes)?;
+            let mapping = whole.as_ref().map_or(Ok(factor.clone()), |outer| outer.then(&factor))?;
+            if !self.cursor.takes("*") {
+                return Ok(mapping);
+            }
+            whole = Some(mapping);
+        }
     }
 
     fn composed(&mut self) -> Result<ComposedLayout, CuteError> {
         let mut swizzles = Vec::new();
-        while self.takes("Swizzle") || self.takes("Sw") {
+        while self.cursor.takes("Swizzle") || self.cursor.takes("Sw") {
             swizzles.push(self.swizzle()?);
-            self.must("o", "`o`")?;
+            if !self.composes() {
+                return Err(self.cursor.expected("`o`").into());
+            }
         }
-        let before = self.at;
+        let before = self.cursor.at;
         // `4 o ...` begins with an offset, `4:1` and `4` with a layout.
-        let offset = self.integer("an offset").ok().filter(|_| self.takes("o"));
+        let offset = self.cursor.decimal::<u64>("an offset").ok().filter(|_| self.composes());
         if offset.is_none() {
-            self.at = before;
+            self.cursor.at = before;
         }
         ComposedLayout::new(swizzles, offset.unwrap_or(0), self.layout()?)
     }
@@ -179,7 +176,7 @@ impl<'a> Reader<'a> {
 /// Reads a tuple some of whose integers are not known yet, which are written `?`.
 ///
 /// # Errors
-/// [`CuteError::Syntax`], [`CuteError::TooDeep`].
+/// [`CuteError::Text`], [`CuteError::TooDeep`].
 pub fn open_tuple(text: &str) -> Result<Tree<Option<u64>>, CuteError> {
     Reader::whole(text, Reader::open)
 }
@@ -221,7 +218,7 @@ impl FromStr for Swizzle {
 
     fn from_str(text: &str) -> Result<Self, CuteError> {
         Reader::whole(text, |reader| {
-            if !reader.takes("Swizzle") {
+            if !reader.cursor.takes("Swizzle") {
                 reader.must("Sw", "`Swizzle<B,M,S>`")?;
             }
             reader.swizzle()
@@ -234,5 +231,13 @@ impl FromStr for ComposedLayout {
 
     fn from_str(text: &str) -> Result<Self, CuteError> {
         Reader::whole(text, Reader::composed)
+    }
+}
+
+impl FromStr for TaskMapping {
+    type Err = CuteError;
+
+    fn from_str(text: &str) -> Result<Self, CuteError> {
+        Reader::whole(text, Reader::task_mapping)
     }
 }

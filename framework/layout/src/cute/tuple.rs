@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use super::CuteError;
-
-/// Tuples nest at most this deep, so that no input exhausts the stack.
-pub const MAX_DEPTH: usize = 32;
+use super::{CuteError, MAX_DEPTH};
 
 /// A value, or a tuple of trees. `4` and `(4)` are different trees.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -125,11 +122,6 @@ impl<T> Tree<T> {
             }
             _ => None,
         }
-    }
-
-    /// Whether two trees have the same nesting.
-    pub fn is_congruent<U>(&self, other: &Tree<U>) -> bool {
-        self.zip(other, &mut |_, _| ()).is_some()
     }
 }
 

@@ -24,12 +24,6 @@ pub fn multiply(columns: &[u64], x: u64) -> u64 {
     image
 }
 
-/// The columns of `outer * inner`: `inner` is applied first.
-#[must_use]
-pub fn multiply_columns(outer: &[u64], inner: &[u64]) -> Columns {
-    inner.iter().map(|&column| multiply(outer, column)).collect()
-}
-
 /// The rank of the matrix with the given columns (at most 64).
 #[must_use]
 pub fn rank(columns: &[u64]) -> u32 {

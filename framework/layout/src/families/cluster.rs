@@ -4,29 +4,13 @@ use smallvec::SmallVec;
 
 use crate::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Numbers, Space};
 
-use super::tile::sum_of;
-pub use super::tile::{Part, identity_but, identity_nd, layout_of, row_major, spread, tile_of, tile_of_parts};
+pub use super::tile::{Part, identity_nd, row_major, spread, tile_of, tile_of_parts};
+use super::tile::{block_of, sum_of, tensor_space};
 
 /// The tensor dims of a shape, `dim0` first.
 #[must_use]
 pub fn tensor_dims(rank: usize) -> SmallVec<[Dim; 8]> {
     (0..rank).map(Dim::tensor).collect()
-}
-
-/// The space of a tensor's elements, `dim0` the most minor.
-///
-/// # Errors
-/// A size that is no power of two, or more than 64 bits.
-pub(super) fn tensor_space(shape: &[u64]) -> Result<Space, LayoutError> {
-    let mut space = Space::default();
-    for (axis, &size) in shape.iter().enumerate() {
-        let dim = Dim::tensor(axis);
-        if !size.is_power_of_two() {
-            return Err(LayoutError::NotPowerOfTwo { dim, size });
-        }
-        space.push_new(dim, size.trailing_zeros())?;
-    }
-    Ok(space)
 }
 
 /// Checks what every family needs of a shape: axes that are powers of two, 64 bits at most.
@@ -114,6 +98,28 @@ pub fn repeated_by(
     with_cluster(tile.fitted(tensor_space(&share)?, input)?, &cluster)
 }
 
+/// The layout of a tensor of `shape` from the parts of one block's tile, of registers, lanes and
+/// warps, and the bases of the cluster: the tile is cut to the block's share, or repeated over it by
+/// registers, axis by axis in `order`.
+///
+/// # Errors
+/// What [`cluster_layout`] says of the cluster; sizes that are no powers of two, more than 64 bits.
+pub fn layout_of(
+    spec: &FamilySpec,
+    parts: impl Iterator<Item = Part> + Clone,
+    order: &[usize],
+    cluster: &[Vec<u64>],
+    shape: &[u64],
+) -> Result<LinearLayout, FamilyError> {
+    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    if cluster.is_empty() {
+        return block_of(parts, order, shape).map_err(failed);
+    }
+    let cluster = no_larger_than(&cluster_layout(spec, cluster, shape.len())?, shape).map_err(failed)?;
+    let block = block_of(parts, order, &share_of(shape, &cluster));
+    block.and_then(|block| with_cluster(block, &cluster)).map_err(failed)
+}
+
 /// The layout of a tensor over the blocks of a cluster, from that of one block's share of it.
 ///
 /// # Errors
@@ -144,7 +150,7 @@ pub fn fitted(layout: &LinearLayout, shape: &[u64], input: Dim) -> Result<Linear
 }
 
 /// One block's layout and those of the other blocks of the cluster, which lists the same axes.
-pub(super) fn with_cluster(mut block: LinearLayout, cluster: &LinearLayout) -> Result<LinearLayout, LayoutError> {
+fn with_cluster(mut block: LinearLayout, cluster: &LinearLayout) -> Result<LinearLayout, LayoutError> {
     if !cluster.columns.is_empty() || cluster.outs.bits() > 0 {
         return block.direct_sum(cluster);
     }

@@ -4,7 +4,7 @@
 
 use crate::{Dim, FamilyError, FamilySpec, LinearLayout};
 
-use super::tile::{layout_of, spread};
+use super::cluster::{layout_of, spread};
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();

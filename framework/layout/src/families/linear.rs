@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 use crate::f2::Columns;
 use crate::{Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, Numbers, Space};
 
-use super::cluster::{no_larger_than, no_smaller_than, tensor_dims, tensor_space};
+use super::cluster::{no_larger_than, no_smaller_than, tensor_dims};
+use super::tile::tensor_space;
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();

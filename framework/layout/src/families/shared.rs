@@ -2,8 +2,9 @@
 
 use crate::{Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, MemoryLayout, Padding};
 
-use super::cluster::{cluster_layout, no_larger_than, no_smaller_than, over_blocks, share_of, tensor_space};
+use super::cluster::{cluster_layout, no_larger_than, no_smaller_than, over_blocks, share_of};
 use super::linear::from_given;
+use super::tile::tensor_space;
 
 /// Rows of the fastest axis, row `r` xor-swizzled by `vec * ((r / per_phase) % max_phase)`.
 pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {

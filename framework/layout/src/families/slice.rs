@@ -2,7 +2,7 @@
 
 use crate::{Dim, Families, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, Numbers};
 
-use super::cluster::tensor_space;
+use super::tile::tensor_space;
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError> {
     let read = spec.parameters();

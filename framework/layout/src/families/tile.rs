@@ -5,9 +5,23 @@
 
 use smallvec::SmallVec;
 
-use crate::{Axes, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Space};
+use crate::{Axes, Dim, LayoutError, LinearLayout, Space};
 
-use super::cluster::{cluster_layout, no_larger_than, share_of, tensor_space, with_cluster};
+/// The space of a tensor's elements, `dim0` the most minor.
+///
+/// # Errors
+/// A size that is no power of two, or more than 64 bits.
+pub(super) fn tensor_space(shape: &[u64]) -> Result<Space, LayoutError> {
+    let mut space = Space::default();
+    for (axis, &size) in shape.iter().enumerate() {
+        let dim = Dim::tensor(axis);
+        if !size.is_power_of_two() {
+            return Err(LayoutError::NotPowerOfTwo { dim, size });
+        }
+        space.push_new(dim, size.trailing_zeros())?;
+    }
+    Ok(space)
+}
 
 /// One part of a tile: so many positions of `input`, along an axis or, replicated, nowhere.
 #[derive(Debug, Clone, Copy)]
@@ -40,30 +54,8 @@ impl Part {
     }
 }
 
-/// The layout of a tensor of `shape` from the parts of one block's tile, of registers, lanes and
-/// warps, and the bases of the cluster: the tile is cut to the block's share, or repeated over it by
-/// registers, axis by axis in `order`.
-///
-/// # Errors
-/// What [`cluster_layout`] says of the cluster; sizes that are no powers of two, more than 64 bits.
-pub fn layout_of(
-    spec: &FamilySpec,
-    parts: impl Iterator<Item = Part> + Clone,
-    order: &[usize],
-    cluster: &[Vec<u64>],
-    shape: &[u64],
-) -> Result<LinearLayout, FamilyError> {
-    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
-    if cluster.is_empty() {
-        return block_of(parts, order, shape).map_err(failed);
-    }
-    let cluster = no_larger_than(&cluster_layout(spec, cluster, shape.len())?, shape).map_err(failed)?;
-    let block = block_of(parts, order, &share_of(shape, &cluster));
-    block.and_then(|block| with_cluster(block, &cluster)).map_err(failed)
-}
-
-/// [`layout_of`] of one block.
-fn block_of(
+/// [`layout_of`](super::cluster::layout_of) of one block.
+pub(super) fn block_of(
     parts: impl Iterator<Item = Part> + Clone,
     order: &[usize],
     shape: &[u64],
@@ -134,19 +126,6 @@ pub fn identity_nd(input: Dim, sizes: &[u64], order: &[usize]) -> Result<LinearL
     sum_of(spread(input, sizes, order, None))
 }
 
-/// As [`identity_nd`], but all positions along the axis `replicated` hold the same.
-///
-/// # Errors
-/// As [`identity_nd`].
-pub fn identity_but(
-    replicated: usize,
-    input: Dim,
-    sizes: &[u64],
-    order: &[usize],
-) -> Result<LinearLayout, LayoutError> {
-    sum_of(spread(input, sizes, order, Some(replicated)))
-}
-
 /// The direct sum of identities given one by one as input, size and axis, the lowest bits first.
 /// The result lists its axes in `order`, in which [`over_tensor`](super::cluster::over_tensor)
 /// repeats it.
@@ -170,7 +149,7 @@ fn listed(order: &[usize]) -> impl Iterator<Item = Part> + Clone + '_ {
     order.iter().map(|&axis| Part::from((Dim::REGISTER, 1, axis)))
 }
 
-/// The parts of [`identity_but`], or of [`identity_nd`] where no axis is replicated.
+/// The parts of [`identity_nd`]; all positions along the axis `replicated` hold the same.
 pub fn spread<'a>(
     input: Dim,
     sizes: &'a [u64],

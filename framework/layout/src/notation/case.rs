@@ -1,5 +1,7 @@
 //! Words in `camelCase` and in `snake_case`.
 
+use crate::text::is_identifier;
+
 /// `sizePerThread` to `size_per_thread`, `warpsPerCTA` to `warps_per_cta`, `fp4KPack` to
 /// `fp4_k_pack`, `twoCTAs` to `two_ctas`: a capital begins a word unless it follows another and no
 /// small letter follows it but the `s` of a plural.
@@ -37,14 +39,7 @@ pub(super) fn camel_case(name: &str) -> Option<String> {
             _ => out.push(c),
         }
     }
-    (is_word(&out) && snake_case(&out) == name).then_some(out)
-}
-
-/// Whether a text can stand without quotes: a letter or `_`, then letters, digits, `_`.
-pub(super) fn is_word(text: &str) -> bool {
-    !text.starts_with(|c: char| c.is_ascii_digit())
-        && !text.is_empty()
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    (is_identifier(&out) && snake_case(&out) == name).then_some(out)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde::de::Error as _;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::NotationError;
+use crate::text::TextError;
 use crate::{Bases, Dim, FamilySpec, LinearLayout};
 
 #[derive(Serialize)]
@@ -70,9 +70,9 @@ impl<'de> Deserialize<'de> for LinearLayout {
 /// A linear layout from its JSON form.
 ///
 /// # Errors
-/// [`NotationError`] that says what is wrong with it.
-pub fn layout_from_json(value: &serde_json::Value) -> Result<LinearLayout, NotationError> {
-    LinearLayout::deserialize(value).map_err(|error| NotationError::of_value(&error))
+/// [`TextError`] that says what is wrong with it.
+pub fn layout_from_json(value: &serde_json::Value) -> Result<LinearLayout, TextError> {
+    LinearLayout::deserialize(value).map_err(|error| of_value(&error))
 }
 
 /// The JSON form of a linear layout.
@@ -84,9 +84,9 @@ pub fn layout_to_json(layout: &LinearLayout) -> serde_json::Value {
 /// A family from its JSON form.
 ///
 /// # Errors
-/// [`NotationError`] that says what is wrong with it.
-pub fn spec_from_json(value: &serde_json::Value) -> Result<FamilySpec, NotationError> {
-    FamilySpec::deserialize(value).map_err(|error| NotationError::of_value(&error))
+/// [`TextError`] that says what is wrong with it.
+pub fn spec_from_json(value: &serde_json::Value) -> Result<FamilySpec, TextError> {
+    FamilySpec::deserialize(value).map_err(|error| of_value(&error))
 }
 
 /// The JSON form of a family.
@@ -96,6 +96,17 @@ pub fn spec_to_json(spec: &FamilySpec) -> serde_json::Value {
 }
 
 /// A family from JSON text.
-pub(super) fn spec_from_text(text: &str) -> Result<FamilySpec, NotationError> {
-    serde_json::from_str(text).map_err(|error| NotationError::of_json(text, &error))
+pub(super) fn spec_from_text(text: &str) -> Result<FamilySpec, TextError> {
+    serde_json::from_str(text).map_err(|error| {
+        let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+        let message = error.to_string();
+        // The place is said once.
+        let end = message.rfind(" at line ").unwrap_or(message.len());
+        TextError::new(text, before + error.column().saturating_sub(1), &message[..end])
+    })
+}
+
+/// The error of a JSON value, which has no places.
+fn of_value(error: &serde_json::Error) -> TextError {
+    TextError::new("", 0, error.to_string())
 }

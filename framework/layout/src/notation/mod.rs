@@ -8,19 +8,15 @@
 //! parameters, and in which order it lists them, is data of the family: [`Spelling`].
 
 pub(crate) mod case;
-mod error;
 mod json;
 mod parse;
 mod print;
-mod quoted;
 mod respell;
 mod spec;
 mod spelling;
 
-pub use error::NotationError;
 pub use json::{layout_from_json, layout_to_json, spec_from_json, spec_to_json};
 pub use parse::LayoutNames;
 pub use parse::{parse_definitions, parse_spec};
-pub use quoted::quoted;
 pub use respell::Spellings;
 pub use spelling::{Omitted, ParameterSpelling, Place, Spelling};

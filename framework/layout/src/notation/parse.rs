@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::NotationError;
 use super::case::snake_case;
 use super::json::spec_from_text;
-use super::quoted::quoted;
+use crate::text::{Cursor, Parsed};
 use crate::{Attribute, FamilySpec};
 
 /// Layouts and lists may be nested this deep in text, names given before included.
@@ -26,19 +25,19 @@ const MAX_VALUES: usize = 1 << 16;
 /// assert_eq!(same, spec);
 /// let error = parse_spec("#ttg.blocked<{order = [1, 0}>").unwrap_err();
 /// assert_eq!((error.at, error.line, error.column), (27, 1, 28));
-/// # Ok::<(), tilewright_layout::NotationError>(())
+/// # Ok::<(), tilewright_layout::text::TextError>(())
 /// ```
 ///
 /// # Errors
-/// [`NotationError`] with the place in the text.
-pub fn parse_spec(text: &str) -> Result<FamilySpec, NotationError> {
+/// [`TextError`](crate::text::TextError) with the place in the text.
+pub fn parse_spec(text: &str) -> Parsed<FamilySpec> {
     if text.trim_start().starts_with('{') {
         return spec_from_text(text);
     }
     let mut parser = Parser::new(text);
     while parser.definition()? {}
     let spec = parser.spec()?.value;
-    parser.end("the end of the text after the layout")?;
+    parser.cursor.end("the end of the text after the layout")?;
     Ok(spec)
 }
 
@@ -51,15 +50,15 @@ pub fn parse_spec(text: &str) -> Result<FamilySpec, NotationError> {
 /// let layouts = parse_definitions(text)?;
 /// assert_eq!(layouts[1].0, "rows");
 /// assert_eq!(layouts[1].1.parent.as_deref(), Some(&layouts[0].1));
-/// # Ok::<(), tilewright_layout::NotationError>(())
+/// # Ok::<(), tilewright_layout::text::TextError>(())
 /// ```
 ///
 /// # Errors
-/// [`NotationError`] with the place in the text.
-pub fn parse_definitions(text: &str) -> Result<Vec<(String, FamilySpec)>, NotationError> {
+/// [`TextError`](crate::text::TextError) with the place in the text.
+pub fn parse_definitions(text: &str) -> Parsed<Vec<(String, FamilySpec)>> {
     let mut parser = Parser::new(text);
     while parser.definition()? {}
-    parser.end("`#name = ` and a layout")?;
+    parser.cursor.end("`#name = ` and a layout")?;
     Ok(parser.defined.into_iter().map(|(name, read)| (name, read.value)).collect())
 }
 
@@ -74,30 +73,26 @@ impl LayoutNames {
     /// The layout, or what else is written as one, that begins at a byte of the text, and where it ends.
     ///
     /// # Errors
-    /// [`NotationError`] with the place in the text.
-    pub fn read(&mut self, text: &str, at: usize) -> Result<(FamilySpec, usize), NotationError> {
-        self.with_parser(text, at, |parser| Ok((parser.spec()?.value, parser.at)))
+    /// [`TextError`](crate::text::TextError) with the place in the text.
+    pub fn read(&mut self, text: &str, at: usize) -> Parsed<(FamilySpec, usize)> {
+        self.with_parser(text, at, |parser| Ok((parser.spec()?.value, parser.cursor.at)))
     }
 
     /// Reads `#name = layout` at a byte of the text, and gives its end.
     ///
     /// # Errors
-    /// [`NotationError`] with the place in the text.
-    pub fn define(&mut self, text: &str, at: usize) -> Result<usize, NotationError> {
+    /// [`TextError`](crate::text::TextError) with the place in the text.
+    pub fn define(&mut self, text: &str, at: usize) -> Parsed<usize> {
         self.with_parser(text, at, |parser| match parser.definition()? {
-            true => Ok(parser.at),
-            false => Err(parser.expected("`#name = ` and a layout")),
+            true => Ok(parser.cursor.at),
+            false => Err(parser.cursor.expected("`#name = ` and a layout")),
         })
     }
 
-    fn with_parser<T>(
-        &mut self,
-        text: &str,
-        at: usize,
-        read: impl FnOnce(&mut Parser<'_>) -> Result<T, NotationError>,
-    ) -> Result<T, NotationError> {
+    fn with_parser<T>(&mut self, text: &str, at: usize, read: impl FnOnce(&mut Parser<'_>) -> Parsed<T>) -> Parsed<T> {
         let (defined, names) = (std::mem::take(&mut self.defined), std::mem::take(&mut self.names));
-        let mut parser = Parser { text, at, depth: 0, defined, names };
+        let mut parser = Parser { defined, names, ..Parser::new(text) };
+        parser.cursor.at = at;
         let result = read(&mut parser);
         (self.defined, self.names) = (parser.defined, parser.names);
         result
@@ -123,8 +118,7 @@ impl<T> Read<T> {
 }
 
 struct Parser<'a> {
-    text: &'a str,
-    at: usize,
+    cursor: Cursor<'a>,
     /// Layouts and lists that are open.
     depth: usize,
     /// Names given, in order.
@@ -134,74 +128,23 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Self {
-        Self { text, at: 0, depth: 0, defined: Vec::new(), names: BTreeMap::new() }
-    }
-
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    fn wrong_at(&self, at: usize, message: impl Into<String>) -> NotationError {
-        NotationError::new(self.text, at, message)
-    }
-
-    fn expected(&self, what: &str) -> NotationError {
-        let found = self.rest().chars().next().map_or_else(|| "the end".to_owned(), |c| format!("`{c}`"));
-        self.wrong_at(self.at, format!("expected {what}, found {found}"))
-    }
-
-    fn skip_blanks(&mut self) {
-        loop {
-            let rest = self.rest();
-            self.at += rest.len() - rest.trim_start().len();
-            if !self.rest().starts_with("//") {
-                return;
-            }
-            self.at += self.rest().find('\n').unwrap_or(self.rest().len());
-        }
-    }
-
-    fn takes(&mut self, token: &str) -> bool {
-        self.skip_blanks();
-        let there = self.rest().starts_with(token);
-        if there {
-            self.at += token.len();
-        }
-        there
-    }
-
-    fn expect(&mut self, token: &str) -> Result<(), NotationError> {
-        if self.takes(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
-    }
-
-    fn end(&mut self, what: &str) -> Result<(), NotationError> {
-        self.skip_blanks();
-        if self.rest().is_empty() { Ok(()) } else { Err(self.expected(what)) }
+        let cursor = Cursor::with_comments(text, "//");
+        Self { cursor, depth: 0, defined: Vec::new(), names: BTreeMap::new() }
     }
 
     /// Letters, digits and `_`; a text in quotes is taken as it is.
-    fn word(&mut self, what: &str) -> Result<String, NotationError> {
-        self.skip_blanks();
-        if self.rest().starts_with('"') {
-            return self.quoted();
+    fn word(&mut self, what: &str) -> Parsed<String> {
+        match self.cursor.peek() {
+            Some('"') => self.cursor.quoted(what),
+            _ => self.cursor.identifier(what).map(str::to_owned),
         }
-        let end = self.rest().find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest().len());
-        if end == 0 || self.rest().starts_with(|c: char| c.is_ascii_digit()) {
-            return Err(self.expected(what));
-        }
-        let word = self.rest()[..end].to_owned();
-        self.at += end;
-        Ok(word)
     }
 
     /// Reads what is nested one deeper, and counts it.
-    fn nested<T>(
-        &mut self,
-        parse: impl FnOnce(&mut Self, &mut Size) -> Result<T, NotationError>,
-    ) -> Result<Read<T>, NotationError> {
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self, &mut Size) -> Parsed<T>) -> Parsed<Read<T>> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(self.wrong_at(self.at, format!("nested deeper than {MAX_DEPTH}")));
+            return Err(self.cursor.error(self.cursor.at, format!("nested deeper than {MAX_DEPTH}")));
         }
         let mut size = Size { depth: 0, values: 1 };
         let value = parse(self, &mut size)?;
@@ -210,29 +153,29 @@ impl<'a> Parser<'a> {
     }
 
     /// Adds what was read at `at` to what it is part of.
-    fn counted<T>(&self, at: usize, read: Read<T>, size: &mut Size) -> Result<T, NotationError> {
+    fn counted<T>(&self, at: usize, read: Read<T>, size: &mut Size) -> Parsed<T> {
         size.depth = size.depth.max(read.depth);
         size.values = size.values.saturating_add(read.values);
         if self.depth + read.depth > MAX_DEPTH {
-            return Err(self.wrong_at(at, format!("nested deeper than {MAX_DEPTH}")));
+            return Err(self.cursor.error(at, format!("nested deeper than {MAX_DEPTH}")));
         }
         if size.values > MAX_VALUES {
-            return Err(self.wrong_at(at, format!("more than {MAX_VALUES} values")));
+            return Err(self.cursor.error(at, format!("more than {MAX_VALUES} values")));
         }
         Ok(read.value)
     }
 
     /// `#name = layout`, where one stands here.
-    fn definition(&mut self) -> Result<bool, NotationError> {
-        self.skip_blanks();
-        let start = self.at;
-        let name = self.takes("#").then(|| self.word("a name").ok()).flatten();
-        let Some(name) = name.filter(|_| self.takes("=")) else {
-            self.at = start;
+    fn definition(&mut self) -> Parsed<bool> {
+        self.cursor.skip_blanks();
+        let start = self.cursor.at;
+        let name = self.cursor.takes("#").then(|| self.word("a name").ok()).flatten();
+        let Some(name) = name.filter(|_| self.cursor.takes("=")) else {
+            self.cursor.at = start;
             return Ok(false);
         };
         if self.names.contains_key(&name) {
-            return Err(self.wrong_at(start, format!("`#{name}` is defined twice")));
+            return Err(self.cursor.error(start, format!("`#{name}` is defined twice")));
         }
         let spec = self.spec()?;
         self.names.insert(name.clone(), self.defined.len());
@@ -240,21 +183,23 @@ impl<'a> Parser<'a> {
         Ok(true)
     }
 
-    fn spec(&mut self) -> Result<Read<FamilySpec>, NotationError> {
-        self.skip_blanks();
-        let start = self.at;
-        let hash = self.takes("#");
+    fn spec(&mut self) -> Parsed<Read<FamilySpec>> {
+        self.cursor.skip_blanks();
+        let start = self.cursor.at;
+        let hash = self.cursor.takes("#");
         let mut name = self.word("a layout")?;
-        let dialect = hash && self.takes(".");
+        let dialect = hash && self.cursor.takes(".");
         if dialect {
             name = self.word("a name")?;
         }
-        if !self.takes("<") {
+        if !self.cursor.takes("<") {
             return match self.names.get(&name) {
                 _ if dialect => Ok(Read::leaf(FamilySpec::new(&name))),
                 Some(&defined) if hash => Ok(self.defined[defined].1.clone()),
-                _ if hash => Err(self.wrong_at(start, format!("`#{name}` is not defined before, nor does `<` follow"))),
-                _ => Err(self.expected("`<`")),
+                _ if hash => {
+                    Err(self.cursor.error(start, format!("`#{name}` is not defined before, nor does `<` follow")))
+                }
+                _ => Err(self.cursor.expected("`<`")),
             };
         }
         let spec = self.nested(|parser, size| {
@@ -262,24 +207,23 @@ impl<'a> Parser<'a> {
             parser.body(&mut spec, size)?;
             Ok(spec)
         })?;
-        self.expect(">")?;
+        self.cursor.expect(">")?;
         Ok(spec)
     }
 
     /// An optional list of values without a name, then named ones, in braces or not.
-    fn body(&mut self, spec: &mut FamilySpec, size: &mut Size) -> Result<(), NotationError> {
-        self.skip_blanks();
-        if self.rest().starts_with('[') {
-            let start = self.at;
+    fn body(&mut self, spec: &mut FamilySpec, size: &mut Size) -> Parsed<()> {
+        if self.cursor.sees("[") {
+            let start = self.cursor.at;
             let list = self.list(UNNAMED)?;
             let list = self.counted(start, list, size)?;
             spec.attributes.insert(UNNAMED.to_owned(), list);
-            self.takes(",");
+            self.cursor.takes(",");
         }
-        if self.takes("{") {
+        if self.cursor.takes("{") {
             self.entries(spec, "}", size)?;
-            self.expect("}")?;
-            if !self.takes(",") {
+            self.cursor.expect("}")?;
+            if !self.cursor.takes(",") {
                 return Ok(());
             }
         }
@@ -287,47 +231,45 @@ impl<'a> Parser<'a> {
     }
 
     /// Named values up to the `closing` token, which is left.
-    fn entries(&mut self, spec: &mut FamilySpec, closing: &str, size: &mut Size) -> Result<(), NotationError> {
-        self.skip_blanks();
-        if self.rest().starts_with(closing) {
+    fn entries(&mut self, spec: &mut FamilySpec, closing: &str, size: &mut Size) -> Parsed<()> {
+        if self.cursor.sees(closing) {
             return Ok(());
         }
         self.entry(spec, size)?;
-        while self.takes(",") {
+        while self.cursor.takes(",") {
             self.entry(spec, size)?;
         }
         Ok(())
     }
 
-    fn entry(&mut self, spec: &mut FamilySpec, size: &mut Size) -> Result<(), NotationError> {
-        self.skip_blanks();
-        let start = self.at;
-        let literal = self.rest().starts_with('"');
+    fn entry(&mut self, spec: &mut FamilySpec, size: &mut Size) -> Parsed<()> {
+        self.cursor.skip_blanks();
+        let start = self.cursor.at;
+        let literal = self.cursor.sees("\"");
         let word = self.word("a name")?;
         let name = if literal { word } else { snake_case(&word) };
-        self.expect("=")?;
+        self.cursor.expect("=")?;
         let value = self.value(&name)?;
         let value = self.counted(start, value, size)?;
         let taken = match value {
             Attribute::Spec(parent) if name == "parent" => spec.parent.replace(parent).is_some(),
-            _ if name == "parent" => return Err(self.wrong_at(start, "`parent` must be a layout")),
+            _ if name == "parent" => return Err(self.cursor.error(start, "`parent` must be a layout")),
             other => spec.attributes.insert(name.clone(), other).is_some(),
         };
         if taken {
-            return Err(self.wrong_at(start, format!("`{name}` is given twice")));
+            return Err(self.cursor.error(start, format!("`{name}` is given twice")));
         }
         Ok(())
     }
 
     /// The value of the parameter `name`; named values in braces are a spec of that name.
-    fn value(&mut self, name: &str) -> Result<Read<Attribute>, NotationError> {
-        self.skip_blanks();
-        match self.rest().chars().next() {
+    fn value(&mut self, name: &str) -> Parsed<Read<Attribute>> {
+        match self.cursor.peek() {
             Some('[') => self.list(name),
             Some('#') => Ok(self.spec()?.map(|spec| Attribute::Spec(Box::new(spec)))),
             Some('{') => self.group(name),
             Some(c) if c.is_ascii_digit() || c == '-' => self.number(),
-            Some('"') => Ok(Read::leaf(Attribute::Text(self.quoted()?))),
+            Some('"') => Ok(Read::leaf(Attribute::Text(self.cursor.quoted("a text")?))),
             _ => {
                 let word = self.word("a value")?;
                 Ok(Read::leaf(match word.as_str() {
@@ -339,62 +281,53 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn group(&mut self, name: &str) -> Result<Read<Attribute>, NotationError> {
-        self.expect("{")?;
+    fn group(&mut self, name: &str) -> Parsed<Read<Attribute>> {
+        self.cursor.expect("{")?;
         let group = self.nested(|parser, size| {
             let mut spec = FamilySpec::new(name);
             parser.entries(&mut spec, "}", size)?;
             Ok(Attribute::Spec(Box::new(spec)))
         })?;
-        self.expect("}")?;
+        self.cursor.expect("}")?;
         Ok(group)
     }
 
     /// Values in brackets; `64:+8` is the pair of 64 and 8.
-    fn list(&mut self, name: &str) -> Result<Read<Attribute>, NotationError> {
-        self.expect("[")?;
-        if self.takes("]") {
+    fn list(&mut self, name: &str) -> Parsed<Read<Attribute>> {
+        self.cursor.expect("[")?;
+        if self.cursor.takes("]") {
             return Ok(Read::leaf(Attribute::List(Vec::new())));
         }
         let list = self.nested(|parser, size| {
             let mut items = Vec::new();
             loop {
-                let start = parser.at;
+                let start = parser.cursor.at;
                 let item = parser.value(name)?;
                 let mut item = parser.counted(start, item, size)?;
-                if parser.takes(":+") {
+                if parser.cursor.takes(":+") {
                     item = Attribute::List(vec![item, parser.number()?.value]);
                 }
                 items.push(item);
-                if !parser.takes(",") {
+                if !parser.cursor.takes(",") {
                     return Ok(Attribute::List(items));
                 }
             }
         })?;
-        self.expect("]")?;
+        self.cursor.expect("]")?;
         Ok(list)
     }
 
-    fn number(&mut self) -> Result<Read<Attribute>, NotationError> {
-        self.skip_blanks();
-        let negative = usize::from(self.rest().starts_with('-'));
-        let digits = self.rest()[negative..].find(|c: char| !c.is_ascii_digit());
-        let end = digits.map_or(self.rest().len(), |digits| digits + negative);
-        if end == negative {
-            self.at += negative;
-            return Err(self.expected("a whole number"));
+    fn number(&mut self) -> Parsed<Read<Attribute>> {
+        self.cursor.skip_blanks();
+        let start = self.cursor.at;
+        let sign = if self.cursor.takes("-") { "-" } else { "" };
+        let digits = self.cursor.take_while(|c| c.is_ascii_digit());
+        if digits.is_empty() {
+            return Err(self.cursor.expected("a whole number"));
         }
-        let number = self.rest()[..end].parse();
-        let number = number.map_err(|_| self.wrong_at(self.at, "expected a whole number of 64 bits"))?;
-        self.at += end;
+        let number = format!("{sign}{digits}").parse();
+        let number = number.map_err(|_| self.cursor.error(start, "expected a whole number of 64 bits"))?;
         Ok(Read::leaf(Attribute::Int(number)))
-    }
-
-    /// Text in quotes.
-    fn quoted(&mut self) -> Result<String, NotationError> {
-        let (text, length) = quoted(self.rest()).map_err(|(at, message)| self.wrong_at(self.at + at, message))?;
-        self.at += length;
-        Ok(text)
     }
 }
 

@@ -1,15 +1,24 @@
 //! Writes families as attribute text.
 
-use super::case::{camel_case, is_word};
+use super::case::camel_case;
 use super::parse::UNNAMED;
 use super::{ParameterSpelling, Place, Spelling, Spellings};
+use crate::text::{Quoted, is_identifier};
 use crate::{Attribute, FamilySpec};
 
 /// The dialect of families that have no spelling.
 const DIALECT: &str = "tw";
 
+impl Spellings {
+    /// The spec as attribute text, as the family's owner spells it.
+    #[must_use]
+    pub fn text(&self, spec: &FamilySpec) -> String {
+        text(&self.canonical(spec), self)
+    }
+}
+
 /// The text of a spec in its canonical form.
-pub(super) fn text(spec: &FamilySpec, spellings: &Spellings) -> String {
+fn text(spec: &FamilySpec, spellings: &Spellings) -> String {
     let writer = Writer { spellings };
     match spellings.of(&spec.name) {
         Some(spelling) => writer.spelled(spec, spelling),
@@ -111,14 +120,14 @@ impl Writer<'_> {
     fn entry(&self, name: &str, value: &Attribute) -> String {
         // The unnamed list has no word, and a layout called `parent` is what a spec derives from.
         let by_rule = camel_case(name).filter(|_| name != UNNAMED);
-        format!("{} = {}", by_rule.unwrap_or_else(|| in_quotes(name)), self.value(value))
+        format!("{} = {}", by_rule.unwrap_or_else(|| Quoted(name).to_string()), self.value(value))
     }
 
     fn value(&self, value: &Attribute) -> String {
         match value {
             Attribute::Bool(value) => value.to_string(),
             Attribute::Int(value) => value.to_string(),
-            Attribute::Text(value) => in_quotes(value),
+            Attribute::Text(value) => Quoted(value).to_string(),
             Attribute::List(items) => {
                 format!("[{}]", items.iter().map(|item| self.value(item)).collect::<Vec<_>>().join(", "))
             }
@@ -137,20 +146,5 @@ fn names_parent(spelling: &Spelling) -> bool {
 }
 
 fn in_quotes_unless_word(text: &str) -> String {
-    if is_word(text) { text.to_owned() } else { in_quotes(text) }
-}
-
-fn in_quotes(text: &str) -> String {
-    let mut out = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            _ if c.is_ascii_control() => out.push_str(&format!("\\{:02X}", u32::from(c))),
-            _ => out.push(c),
-        }
-    }
-    out.push('"');
-    out
+    if is_identifier(text) { text.to_owned() } else { Quoted(text).to_string() }
 }

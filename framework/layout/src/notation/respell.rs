@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::case::snake_case;
 use super::parse::UNNAMED;
-use super::{ParameterSpelling, Place, Spelling, print};
+use super::{ParameterSpelling, Place, Spelling};
 use crate::{Attribute, Families, FamilySpec, families};
 
 /// The spellings of some families, by which specs are written as text and brought to one form.
@@ -16,7 +16,7 @@ use crate::{Attribute, Families, FamilySpec, families};
 /// let spec = spellings.canonical(&parse_spec(text)?);
 /// assert_eq!(spec_to_json(&spec)["operand_index"], 0);
 /// assert_eq!(spellings.text(&spec), text);
-/// # Ok::<(), tilewright_layout::NotationError>(())
+/// # Ok::<(), tilewright_layout::text::TextError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spellings(Vec<Spelling>);
@@ -32,12 +32,6 @@ impl Spellings {
     #[must_use]
     pub fn of(&self, family: &str) -> Option<&Spelling> {
         self.0.iter().find(|spelling| spelling.family == family)
-    }
-
-    /// The spec as attribute text, as the family's owner spells it.
-    #[must_use]
-    pub fn text(&self, spec: &FamilySpec) -> String {
-        print::text(&self.canonical(spec), self)
     }
 
     /// The same layout under the names of JSON, without what its text leaves out: two specs that

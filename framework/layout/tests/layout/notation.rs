@@ -83,7 +83,7 @@ fn the_head_of_a_file_defines_layouts() {
 /// Text, the character that is wrong, and what is said of it.
 const WRONG: [(&str, (usize, usize), &str); 19] = [
     ("#ttg.blocked<{order = [1, 0}>", (1, 28), "expected `]`, found `}`"),
-    ("#ttg.blocked<{order = [1, 0]}", (1, 30), "expected `>`, found the end"),
+    ("#ttg.blocked<{order = [1, 0]}", (1, 30), "expected `>`, found the end of the text"),
     ("#ttg.blocked<{\n  order = [1, 0],\n  vec == 2}>", (3, 8), "expected a value, found `=`"),
     ("#ttg.blocked<{order = [1, é]}>", (1, 27), "expected a value, found `é`"),
     ("#ttg.blocked<{order = [1, 0], order = [0, 1]}>", (1, 31), "`order` is given twice"),
@@ -93,8 +93,8 @@ const WRONG: [(&str, (usize, usize), &str); 19] = [
     ("#ttg.blocked<{7 = 3}>", (1, 15), "expected a name, found `7`"),
     ("#ttg.<{}>", (1, 6), "expected a name, found `<`"),
     ("#rows", (1, 1), "`#rows` is not defined before, nor does `<` follow"),
-    ("rows", (1, 5), "expected `<`, found the end"),
-    ("", (1, 1), "expected a layout, found the end"),
+    ("rows", (1, 5), "expected `<`, found the end of the text"),
+    ("", (1, 1), "expected a layout, found the end of the text"),
     ("#a = #ttg.x<{}>\n#a = #ttg.y<{}>\n#a", (2, 1), "`#a` is defined twice"),
     ("#ttg.x<{}> #ttg.y<{}>", (1, 12), "expected the end of the text after the layout, found `#`"),
     ("#ttg.x<{word = \"16x64}>", (1, 16), "this quote is never closed"),

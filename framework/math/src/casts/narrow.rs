@@ -1,8 +1,6 @@
 //! Numbers rounded to narrower types, by integer arithmetic on the bits of binary32.
 
-use crate::place::Place;
-use crate::real::Real;
-use crate::word::Word;
+use crate::place::{Place, Real, Word};
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
 use tilewright_target::{Format, Number};
 

@@ -1,7 +1,6 @@
 //! Results rounded down, up, or toward zero: the nearest one, moved to its neighbour where what rounding left says so.
 
-use super::super::real::Real;
-use super::super::truth::Truth;
+use super::super::place::{Real, Truth};
 use super::left;
 use super::parts::{next_down, next_up};
 use tilewright_kernel::Rounding;

@@ -3,7 +3,7 @@
 //! Operands are scaled where products or what is left of them would vanish or overflow. Where an operand is no finite number, or
 //! the result is infinite, what comes is anything.
 
-use super::super::real::Real;
+use super::super::place::Real;
 use super::parts::{greatest, split};
 
 /// Of a sum: what is left is exact where the greater one comes first.

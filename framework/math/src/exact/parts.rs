@@ -1,7 +1,6 @@
 //! Numbers as a sign, an exponent and a fraction.
 
-use super::super::real::Real;
-use super::super::word::Word;
+use super::super::place::{Real, Word};
 
 /// A number as a mantissa of its sign, from one to below two, and its exponent. Of zero, infinity and NaN both are something.
 pub(super) fn split<'p>(x: Real<'p>) -> (Real<'p>, Word<'p>) {

@@ -1,18 +1,15 @@
 //! Builds functions.
 
-use super::error::BuildError;
-use super::operation::OperationBuilder;
 use crate::attribute::{Attribute, Attributes};
 use crate::body::{Block, Body, Location, Region, Value};
 use crate::module::{Function, Visibility};
 use crate::op::Dialects;
-use crate::op::name::arith;
 use crate::types::{Signature, Type};
 
 /// Makes a function; operations are added at the end of a block that can be changed.
 #[derive(Debug)]
 pub struct FunctionBuilder<'d> {
-    dialects: &'d Dialects,
+    pub(super) dialects: &'d Dialects,
     function: Function,
     pub(crate) body: Body,
     /// Where operations are added.
@@ -134,21 +131,6 @@ impl<'d> FunctionBuilder<'d> {
     /// Adds what follows at the end of this block.
     pub fn at(&mut self, block: Block) {
         self.block = block;
-    }
-
-    /// An operation, to be told its operands.
-    pub fn op<'b>(&'b mut self, name: &str) -> OperationBuilder<'b, 'd> {
-        let definition = self.dialects.get(name).cloned().ok_or_else(|| BuildError::UnknownOperation(name.to_owned()));
-        OperationBuilder::new(self, definition)
-    }
-
-    /// A number of a type; of a tensor every element is it.
-    ///
-    /// # Errors
-    /// [`BuildError`] where no dialect has constants.
-    pub fn constant(&mut self, value: Attribute) -> Result<Value, BuildError> {
-        let ty = value.value_type().unwrap_or(Type::Index);
-        self.op(arith::CONSTANT).attribute("value", value).result(ty).value()
     }
 
     /// The function.

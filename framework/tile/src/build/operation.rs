@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{BuildError, FunctionBuilder};
 use crate::attribute::{Attribute, Attributes};
 use crate::body::{Block, Body, Op, Operation, Region, Successor, Value, Values};
+use crate::op::name::arith;
 use crate::op::{Count, Definition, Expression, Group, GroupTypes};
 use crate::types::Type;
 
@@ -21,8 +22,25 @@ pub struct OperationBuilder<'b, 'd> {
     error: Option<BuildError>,
 }
 
+impl<'d> FunctionBuilder<'d> {
+    /// An operation, to be told its operands.
+    pub fn op<'b>(&'b mut self, name: &str) -> OperationBuilder<'b, 'd> {
+        let definition = self.dialects.get(name).cloned().ok_or_else(|| BuildError::UnknownOperation(name.to_owned()));
+        OperationBuilder::new(self, definition)
+    }
+
+    /// A number of a type; of a tensor every element is it.
+    ///
+    /// # Errors
+    /// [`BuildError`] where no dialect has constants.
+    pub fn constant(&mut self, value: Attribute) -> Result<Value, BuildError> {
+        let ty = value.value_type().unwrap_or(Type::Index);
+        self.op(arith::CONSTANT).attribute("value", value).result(ty).value()
+    }
+}
+
 impl<'b, 'd> OperationBuilder<'b, 'd> {
-    pub(super) fn new(function: &'b mut FunctionBuilder<'d>, definition: Result<Arc<Definition>, BuildError>) -> Self {
+    fn new(function: &'b mut FunctionBuilder<'d>, definition: Result<Arc<Definition>, BuildError>) -> Self {
         let groups = definition.as_ref().map_or(0, |definition| definition.operands.len());
         Self {
             definition,

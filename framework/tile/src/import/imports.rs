@@ -1,7 +1,7 @@
 //! Import tables: foreign operations and the neutral ones that they map to.
 
+use super::Meaning;
 use super::table::{File, Row};
-use super::term::Term;
 use crate::op::DialectError;
 use std::collections::BTreeMap;
 
@@ -11,23 +11,6 @@ pub struct Imports {
     pub(super) functions: BTreeMap<String, Meaning>,
     pub(super) operations: BTreeMap<String, Meaning>,
     pub(super) assembly: BTreeMap<String, Meaning>,
-}
-
-/// What one foreign word means.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Meaning {
-    /// What stands for it; nothing where it means nothing here.
-    pub(super) terms: Vec<Term>,
-    /// What stands for it instead where it has this operand or attribute.
-    pub(super) having: BTreeMap<String, Vec<Term>>,
-    /// Only where this holds.
-    pub(super) when: Option<Term>,
-    /// It only says what this operand stands for, to be asked for later.
-    pub(super) remember: Option<Term>,
-    /// Operands and attributes that it may not have, with the reason.
-    pub(super) unless: BTreeMap<String, String>,
-    /// Why it has no meaning here.
-    pub(super) refused: Option<String>,
 }
 
 impl Imports {

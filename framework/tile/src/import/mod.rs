@@ -9,6 +9,7 @@
 
 mod imports;
 mod lists;
+mod meaning;
 pub(crate) mod plain;
 mod rewrite;
 mod table;
@@ -16,5 +17,5 @@ mod term;
 mod write;
 
 pub use imports::Imports;
-use imports::Meaning;
+use meaning::Meaning;
 pub use rewrite::import;

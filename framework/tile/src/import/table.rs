@@ -78,16 +78,17 @@ impl Row {
             Self::Plain(is) => Full { is, ..Full::default() },
             Self::Full(row) => row,
         };
+        let read = |text: &str| terms(text).map_err(|error| format!("`{text}`: {error}"));
         let one = |text: Option<String>| -> Result<Option<Term>, String> {
             let Some(text) = text else { return Ok(None) };
-            match &terms(&text)?[..] {
+            match &read(&text)?[..] {
                 [term] => Ok(Some(term.clone())),
                 _ => Err(format!("`{text}` is not one term")),
             }
         };
-        let having = row.having.into_iter().map(|(name, text)| Ok((name, terms(&text)?)));
+        let having = row.having.into_iter().map(|(name, text)| Ok((name, read(&text)?)));
         Ok(Meaning {
-            terms: terms(&row.is)?,
+            terms: read(&row.is)?,
             having: having.collect::<Result<_, String>>()?,
             when: one(row.when)?,
             remember: one(row.remember)?,

@@ -17,6 +17,8 @@
 //! Several terms have `;` between them. The outermost one of the last gives the results of the foreign operation, has their
 //! types, and takes over the attributes that it knows.
 
+use tilewright_layout::text::{Cursor, Parsed};
+
 /// A term.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Term {
@@ -75,119 +77,81 @@ pub(super) enum Shape {
 /// The terms of a text.
 ///
 /// # Errors
-/// What is wrong, in words.
-pub(super) fn terms(text: &str) -> Result<Vec<Term>, String> {
-    let mut reader = Reader { rest: text };
+/// [`TextError`](tilewright_layout::text::TextError) at a place of the text.
+pub(super) fn terms(text: &str) -> Parsed<Vec<Term>> {
+    let mut reader = Reader { cursor: Cursor::new(text) };
     let mut terms = Vec::new();
-    reader.space();
-    while !reader.rest.is_empty() {
+    while !reader.cursor.is_at_end() {
         terms.push(reader.term()?);
-        if !reader.takes(";") && !reader.rest.is_empty() {
-            return Err(format!("expected `;` or the end before `{}`", reader.rest));
+        if !reader.cursor.takes(";") {
+            reader.cursor.end("`;` or the end")?;
         }
     }
     Ok(terms)
 }
 
 struct Reader<'a> {
-    rest: &'a str,
+    cursor: Cursor<'a>,
 }
 
-impl<'a> Reader<'a> {
-    fn space(&mut self) {
-        self.rest = self.rest.trim_start();
+impl Reader<'_> {
+    fn word(&mut self) -> Parsed<String> {
+        self.cursor.skip_blanks();
+        let word = self.cursor.take_while(|c| c.is_ascii_alphanumeric() || "_.-+".contains(c));
+        if word.is_empty() { Err(self.cursor.expected("a name or a number")) } else { Ok(word.to_owned()) }
     }
 
-    fn takes(&mut self, token: &str) -> bool {
-        let rest = self.rest.strip_prefix(token);
-        self.rest = rest.unwrap_or(self.rest);
-        self.space();
-        rest.is_some()
-    }
-
-    fn expect(&mut self, token: &str) -> Result<(), String> {
-        if self.takes(token) { Ok(()) } else { Err(format!("expected `{token}` before `{}`", self.rest)) }
-    }
-
-    fn word(&mut self) -> Result<&'a str, String> {
-        let is_word = |c: char| c.is_ascii_alphanumeric() || "_.-+".contains(c);
-        let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
-        if word.is_empty() {
-            return Err(format!("expected a name or a number before `{}`", self.rest));
+    /// Things between commas, up to a closing mark.
+    fn list<T>(&mut self, closing: &str, read: impl Fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut items = Vec::new();
+        while !self.cursor.takes(closing) {
+            items.push(read(self)?);
+            if !self.cursor.sees(closing) {
+                self.cursor.expect(",")?;
+            }
         }
-        self.rest = rest;
-        self.space();
-        Ok(word)
+        Ok(items)
     }
 
-    fn term(&mut self) -> Result<Term, String> {
-        if self.takes("$") {
-            return self.word().map(|name| Term::Operands(name.to_owned()));
+    fn term(&mut self) -> Parsed<Term> {
+        if self.cursor.takes("$") {
+            return self.word().map(Term::Operands);
         }
-        let name = self.word()?.to_owned();
+        let name = self.word()?;
         if name.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
             return Ok(Term::Number(name));
         }
         let ty = self.shape()?;
-        self.expect("(")?;
-        let mut parts = Vec::new();
-        while !self.takes(")") {
-            parts.push(self.term()?);
-            if !self.rest.starts_with(')') {
-                self.expect(",")?;
-            }
-        }
-        let attributes = self.attributes()?;
+        self.cursor.expect("(")?;
+        let parts = self.list(")", Self::term)?;
+        let attributes = if self.cursor.takes("{") { self.list("}", Self::attribute)? } else { Vec::new() };
         Ok(Term::Made(Made { name, ty, parts, attributes }))
     }
 
-    fn shape(&mut self) -> Result<Shape, String> {
-        if !self.takes("[") {
+    fn shape(&mut self) -> Parsed<Shape> {
+        if !self.cursor.takes("[") {
             return Ok(Shape::Follows);
         }
         let word = self.word()?;
-        let shape = match word {
-            "like" => Shape::Like(self.word()?.to_owned()),
-            "plain" => Shape::Plain(self.word()?.to_owned()),
-            "of" => Shape::Of(self.word()?.to_owned()),
-            element => Shape::Element(element.to_owned()),
+        let shape = match word.as_str() {
+            "like" => Shape::Like(self.word()?),
+            "plain" => Shape::Plain(self.word()?),
+            "of" => Shape::Of(self.word()?),
+            _ => Shape::Element(word),
         };
-        self.expect("]")?;
+        self.cursor.expect("]")?;
         Ok(shape)
     }
 
-    fn attributes(&mut self) -> Result<Vec<(String, Said)>, String> {
-        let mut attributes = Vec::new();
-        if !self.takes("{") {
-            return Ok(attributes);
+    fn attribute(&mut self) -> Parsed<(String, Said)> {
+        let name = self.word()?;
+        self.cursor.expect("=")?;
+        if !self.cursor.takes("$") {
+            return Ok((name, Said::Word(self.word()?)));
         }
-        while !self.takes("}") {
-            let name = self.word()?.to_owned();
-            self.expect("=")?;
-            attributes.push((name, self.said()?));
-            if !self.rest.starts_with('}') {
-                self.expect(",")?;
-            }
-        }
-        Ok(attributes)
-    }
-
-    fn said(&mut self) -> Result<Said, String> {
-        if !self.takes("$") {
-            return Ok(Said::Word(self.word()?.to_owned()));
-        }
-        let name = self.word()?.to_owned();
-        let mut words = Vec::new();
-        if self.takes("[") {
-            while !self.takes("]") {
-                words.push(self.word()?.to_owned());
-                if !self.rest.starts_with(']') {
-                    self.expect(",")?;
-                }
-            }
-        }
-        Ok(Said::Foreign(name, words))
+        let foreign = self.word()?;
+        let words = if self.cursor.takes("[") { self.list("]", Self::word)? } else { Vec::new() };
+        Ok((name, Said::Foreign(foreign, words)))
     }
 }
 
@@ -219,14 +183,14 @@ mod tests {
     #[test]
     fn what_is_no_term_is_refused() {
         for (text, message) in [
-            (math::TANH, "expected `(` before ``"),
-            ("math.tanh($0", "expected `,` before ``"),
-            ("f($0) f($1)", "expected `;` or the end before `f($1)`"),
-            ("f(,)", "expected a name or a number before `,)`"),
-            ("f[like]()", "expected a name or a number before `]()`"),
-            ("f() {a 1}", "expected `=` before `1}`"),
+            (math::TANH, "1:10: expected `(`, found the end of the text"),
+            ("math.tanh($0", "1:13: expected `,`, found the end of the text"),
+            ("f($0) f($1)", "1:7: expected `;` or the end, found `f`"),
+            ("f(,)", "1:3: expected a name or a number, found `,`"),
+            ("f[like]()", "1:7: expected a name or a number, found `]`"),
+            ("f() {a 1}", "1:8: expected `=`, found `1`"),
         ] {
-            assert_eq!(terms(text), Err(message.to_owned()), "{text}");
+            assert_eq!(terms(text).map_err(|error| error.to_string()), Err(message.to_owned()), "{text}");
         }
     }
 }

@@ -10,6 +10,7 @@ mod definition;
 mod dialects;
 mod infer;
 pub mod name;
+mod read_template;
 mod row;
 mod rule;
 mod template;

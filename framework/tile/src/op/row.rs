@@ -77,14 +77,15 @@ impl Row {
             results: groups(&text(&row.results))?,
             attributes: attributes.collect::<Result<_, _>>()?,
             format: None,
-            types: Rule::list(&text(&row.types))?,
+            types: Rule::list(&text(&row.types)).map_err(|error| format!("`types`: {error}"))?,
             regions: regions(&text(&row.regions))?,
             traits: traits(&text(&row.traits))?,
         };
         if let Some(unknown) = unknown_group(&definition) {
             return Err(format!("`types` speak of `{unknown}`, which is no operand and no result"));
         }
-        definition.format = row.format.map(|format| Piece::list(&format, &definition)).transpose()?;
+        let format = row.format.map(|format| Piece::list(&format, &definition)).transpose();
+        definition.format = format.map_err(|error| format!("`format`: {error}"))?;
         Ok(definition)
     }
 }

@@ -1,5 +1,7 @@
 //! How the types of an operation's values follow from each other.
 
+use tilewright_layout::text::{Cursor, Parsed};
+
 use crate::types::Type;
 
 /// `target = expression`: where the text does not give the types of a group, they are these.
@@ -30,45 +32,40 @@ impl Rule {
     /// Rules from text: `mask = boolean(result); index = i32`.
     ///
     /// # Errors
-    /// What is wrong, in words.
-    pub fn list(text: &str) -> Result<Vec<Self>, String> {
-        let rules = text.split(';').map(str::trim).filter(|rule| !rule.is_empty());
-        rules
-            .map(|rule| {
-                let (target, expression) = rule.split_once('=').ok_or_else(|| format!("`{rule}` has no `=`"))?;
-                Ok(Self { target: target.trim().to_owned(), expression: Expression::parse(expression.trim())? })
-            })
-            .collect()
+    /// [`TextError`](tilewright_layout::text::TextError) at a place of the rules.
+    pub fn list(text: &str) -> Parsed<Vec<Self>> {
+        let mut cursor = Cursor::new(text);
+        let mut rules = Vec::new();
+        while !cursor.is_at_end() {
+            let target = cursor.identifier("a group")?.to_owned();
+            cursor.expect("=")?;
+            rules.push(Self { target, expression: Expression::read(&mut cursor)? });
+            if !cursor.takes(";") {
+                cursor.end("`;` or the end of the rules")?;
+            }
+        }
+        Ok(rules)
     }
 }
 
 impl Expression {
-    fn parse(text: &str) -> Result<Self, String> {
-        let inner = |name: &str| text.strip_prefix(name)?.trim_start().strip_prefix('(')?.strip_suffix(')');
-        let of = |inner: &str| Self::parse(inner.trim()).map(Box::new);
-        if let Some(inner) = inner("element") {
-            return Ok(Self::Element(of(inner)?));
-        }
-        if let Some(inner) = inner("pointee") {
-            return Ok(Self::Pointee(of(inner)?));
-        }
-        if let Some(inner) = inner("boolean") {
-            return Ok(Self::Boolean(of(inner)?));
-        }
-        if text == "token" {
-            return Ok(Self::Constant(Type::Token));
-        }
-        let bits = text.strip_prefix('i').and_then(|bits| bits.parse().ok());
-        if let Some(bits) = bits {
-            return Ok(Self::Constant(Type::integer(bits)));
-        }
-        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        match text.chars().all(is_word) && !text.is_empty() {
-            true => Ok(Self::Same(text.to_owned())),
-            false => Err(format!(
-                "`{text}` is no expression: expected a group, `element(...)`, `pointee(...)`, `boolean(...)`, `token` or `i32`"
-            )),
-        }
+    fn read(cursor: &mut Cursor<'_>) -> Parsed<Self> {
+        let name = cursor.identifier("a group, `element(...)`, `pointee(...)`, `boolean(...)`, `token` or `i32`")?;
+        let outer = match name {
+            "element" => Self::Element,
+            "pointee" => Self::Pointee,
+            "boolean" => Self::Boolean,
+            "token" => return Ok(Self::Constant(Type::Token)),
+            _ => {
+                let bits = name.strip_prefix('i').and_then(|bits| bits.parse().ok());
+                let integer = bits.map(|bits| Self::Constant(Type::integer(bits)));
+                return Ok(integer.unwrap_or_else(|| Self::Same(name.to_owned())));
+            }
+        };
+        cursor.expect("(")?;
+        let inner = Self::read(cursor)?;
+        cursor.expect(")")?;
+        Ok(outer(Box::new(inner)))
     }
 
     /// The groups that it speaks of.

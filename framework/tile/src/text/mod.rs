@@ -4,13 +4,10 @@
 //! that their row has, or in MLIR's generic form: `"arith.addf"(%a, %b) : (f32, f32) -> f32`. [`SizedText`] is a text with places
 //! for sizes that are yet to be chosen.
 
-mod cursor;
-mod error;
 mod parse;
 mod print;
 mod sized;
 
-pub use error::TextError;
 pub use parse::parse;
 pub use print::print;
 pub use sized::{SizeError, SizeParameter, SizedText};

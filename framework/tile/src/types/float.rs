@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tilewright_target::{Format, Number, RoundingMode, named_enum};
+use tilewright_target::{Format, RoundingMode, named_enum};
 
 named_enum! {
     /// A floating-point element type.
@@ -57,12 +57,6 @@ impl Float {
         }
     }
 
-    /// The name in tables of instructions: `f16`, `e4m3`, ... ([`Number::named`]).
-    #[must_use]
-    pub fn number_name(self) -> &'static str {
-        Number::Float(self.format()).name().unwrap_or_default()
-    }
-
     /// Bits that an element takes in memory; of `tf32` those of the binary32 that it is the upper part of.
     #[must_use]
     pub fn bits(self) -> u32 {
@@ -100,12 +94,14 @@ impl fmt::Display for Float {
 mod tests {
 
     use super::*;
+    use tilewright_target::Number;
 
     #[test]
     fn every_type_has_its_names_and_its_format() {
         for float in Float::ALL {
             assert_eq!(Float::named(float.name()), Some(float));
-            assert_eq!(Number::named(float.number_name()), Some(Number::Float(float.format())), "{float}");
+            let number = Number::Float(float.format());
+            assert_eq!(number.name().and_then(Number::named), Some(number), "{float}");
         }
     }
 

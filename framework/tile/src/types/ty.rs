@@ -202,15 +202,6 @@ impl Type {
         }
     }
 
-    /// The view of global memory that this is.
-    #[must_use]
-    pub fn as_view(&self) -> Option<&View> {
-        match self {
-            Self::View(view) => Some(view),
-            _ => None,
-        }
-    }
-
     /// The sizes of a tensor, in registers, in memory or described; none of what has no shape.
     #[must_use]
     pub fn shape(&self) -> Option<&[u64]> {

@@ -9,9 +9,12 @@ mod check;
 mod control;
 mod dominance;
 mod explicit;
+mod module;
 mod operation;
 mod products;
 mod shapes;
+mod violation;
 
 use check::{Check, Checked, ensure, listed};
-pub use check::{Violation, verify};
+pub use module::verify;
+pub use violation::Violation;

@@ -3,9 +3,8 @@
 use super::digits;
 use super::digits::{Digit, Kind};
 use super::loops::LoopNest;
-use crate::cute::{CuteError, IntTuple, Layout, Mode, ThreadValue, Tree, View, coalesce};
+use crate::cute::{CuteError, IntTuple, Layout, Mode, ThreadValue, Tree, coalesce};
 use std::fmt;
-use std::str::FromStr;
 
 /// A mapping of workers to tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -189,46 +188,5 @@ impl fmt::Display for TaskMapping {
             write!(out, "{}{name}({})", if at == 0 { "" } else { " * " }, sizes.join(", "))?;
         }
         Ok(())
-    }
-}
-
-impl FromStr for TaskMapping {
-    type Err = CuteError;
-
-    /// Reads `repeat(4, 1) * spatial(16, 8)`.
-    fn from_str(text: &str) -> Result<Self, CuteError> {
-        let mut whole: Option<Self> = None;
-        let mut from = 0;
-        for part in text.split('*') {
-            let wrong = |expected: &'static str| CuteError::Syntax {
-                at: text[..from].chars().count(),
-                expected,
-                found: format!("`{}`", part.trim()),
-            };
-            let part_text = part.trim();
-            let (kind, rest) = match (part_text.strip_prefix("repeat"), part_text.strip_prefix("spatial")) {
-                (Some(rest), _) => (Kind::Value, rest),
-                (_, Some(rest)) => (Kind::Thread, rest),
-                _ => return Err(wrong("`repeat(...)` or `spatial(...)`")),
-            };
-            let sizes: IntTuple = rest.trim().parse().map_err(|_| wrong("sizes such as `(4, 1)`"))?;
-            let View::Tuple(leaves) = sizes.view() else { return Err(wrong("sizes such as `(4, 1)`")) };
-            let flat = leaves.iter().all(|leaf| matches!(leaf.view(), View::Leaf(_)));
-            if !flat || leaves.is_empty() {
-                return Err(wrong("one size for each axis"));
-            }
-            let sizes: Vec<u64> = sizes.leaves().into_iter().copied().collect();
-            let own = Self::of(kind, &sizes)?;
-            whole = Some(match whole {
-                Some(outer) => outer.then(&own)?,
-                None => own,
-            });
-            from += part.len() + 1;
-        }
-        whole.ok_or(CuteError::Syntax {
-            at: 0,
-            expected: "`repeat(...)` or `spatial(...)`",
-            found: "nothing".to_owned(),
-        })
     }
 }

@@ -1,9 +1,9 @@
 //! Reads attributes.
 
 use super::Parser;
-use crate::text::cursor::Parsed;
 use crate::types::LayoutName;
 use crate::{Attribute, Attributes};
+use tilewright_layout::text::Parsed;
 
 impl<'a> Parser<'a> {
     pub(super) fn attribute(&mut self) -> Parsed<Attribute> {

@@ -2,9 +2,9 @@
 
 use super::Parser;
 use super::numbers::Literal;
-use crate::text::cursor::Parsed;
 use crate::types::Type;
 use crate::{Attribute, Dense};
+use tilewright_layout::text::Parsed;
 
 /// A constant may give at most this many elements one by one.
 const MAX_ELEMENTS: u64 = 1 << 24;

@@ -1,9 +1,7 @@
 //! An operation as far as it has been read.
 
-use super::Parser;
 use crate::op::{Definition, GroupTypes};
-use crate::text::cursor::Parsed;
-use crate::{Attribute, Attributes, Op, Operation, Region, Successor, Type, Value};
+use crate::{Attributes, Region, Value};
 
 use std::sync::Arc;
 
@@ -39,93 +37,5 @@ impl Draft {
             regions: Vec::new(),
             successors: Vec::new(),
         }
-    }
-}
-
-impl Parser<'_> {
-    /// The operation, when all of its text has been read; its operands have the types that the text says.
-    pub(super) fn finish(&mut self, mut draft: Draft) -> Parsed<Op> {
-        let counts: Vec<usize> = draft.operands.iter().map(Vec::len).collect();
-        draft.types.infer(&draft.definition, &counts);
-        self.check_attributes(&mut draft)?;
-        self.check_operands(&draft)?;
-        let results = self.results(&draft)?;
-        let mut operation = Operation::new(Arc::clone(&draft.definition));
-        operation.groups = draft.operands.iter().map(|group| group.len() as u32).collect();
-        operation.operands = draft.operands.iter().flatten().map(|used| used.value).collect();
-        operation.result_groups = results.iter().map(|group| group.len() as u32).collect();
-        operation.attributes = draft.attributes;
-        operation.regions = draft.regions.into();
-        let mut start = operation.operands.len() - draft.successors.iter().map(|(_, count)| count).sum::<usize>();
-        for (block, count) in draft.successors {
-            operation.successors.push(Successor { block, operands: start..start + count });
-            start += count;
-        }
-        operation.location.at = u32::try_from(draft.at).ok();
-        Ok(self.body.add_op(operation, results.into_iter().flatten()))
-    }
-
-    /// Takes out what is as it is by default, and says what is missing.
-    fn check_attributes(&self, draft: &mut Draft) -> Parsed<()> {
-        for row in &Arc::clone(&draft.definition).attributes {
-            match draft.attributes.get(&row.name) {
-                None if row.required => {
-                    let message = format!("`{}` lacks its attribute `{}`", draft.definition.name, row.name);
-                    return Err(self.cursor.error(draft.at, message));
-                }
-                Some(value) if row.default.as_ref() == Some(value) => drop(draft.attributes.remove(&row.name)),
-                // Units that are said not to be there.
-                Some(Attribute::Bool(false)) if row.kind == crate::op::AttributeKind::Unit => {
-                    drop(draft.attributes.remove(&row.name));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn check_operands(&mut self, draft: &Draft) -> Parsed<()> {
-        let definition = &draft.definition;
-        for ((group, used), types) in definition.operands.iter().zip(&draft.operands).zip(&draft.types.operands) {
-            if !group.count.holds(used.len()) {
-                let message = format!("`{}` has {} of its operand `{}`", definition.name, used.len(), group.name);
-                return Err(self.cursor.error(draft.at, message));
-            }
-            let Some(types) = types else { continue };
-            if types.len() != used.len() {
-                let message = format!("{} types for {} operands `{}`", types.len(), used.len(), group.name);
-                return Err(self.cursor.error(draft.at, message));
-            }
-            for (used, ty) in used.iter().zip(types) {
-                match self.late.is_stand_in(used.value) {
-                    true => self.late.expect(*used, ty.clone()),
-                    false => self.check_type(*used, ty)?,
-                }
-            }
-        }
-        Ok(())
-    }
-
-    pub(super) fn check_type(&self, used: Used, ty: &Type) -> Parsed<()> {
-        let has = self.body.ty(used.value);
-        if has == ty {
-            return Ok(());
-        }
-        Err(self.cursor.error(used.at, format!("the value is a `{has}`, and here a `{ty}` is expected")))
-    }
-
-    fn results(&self, draft: &Draft) -> Parsed<Vec<Vec<Type>>> {
-        let groups = draft.definition.results.iter().zip(&draft.types.results);
-        groups
-            .map(|(group, types)| match types {
-                Some(types) if group.count.holds(types.len()) => Ok(types.clone()),
-                None if group.count.holds(0) => Ok(Vec::new()),
-                _ => {
-                    let message =
-                        format!("the type of the result `{}` of `{}` is not said", group.name, draft.definition.name);
-                    Err(self.cursor.error(draft.at, message))
-                }
-            })
-            .collect()
     }
 }

@@ -3,8 +3,8 @@
 use super::Parser;
 use super::draft::Draft;
 use crate::op::Special;
-use crate::text::cursor::Parsed;
 use crate::{Attribute, Type};
+use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
     pub(super) fn special(&mut self, draft: &mut Draft, special: Special) -> Parsed<()> {
@@ -106,7 +106,7 @@ impl Parser<'_> {
             })?;
             self.cursor.expect("num_warps")?;
             self.cursor.expect("(")?;
-            warps.push(self.cursor.take_decimal("how many warps")?);
+            warps.push(self.cursor.decimal("how many warps")?);
             self.cursor.expect(")")?;
             draft.regions.push(self.region(&arguments)?);
         }

@@ -1,8 +1,8 @@
 //! Reads functions.
 
 use super::Parser;
-use crate::text::cursor::Parsed;
 use crate::{Attributes, Body, Function, Location, Signature, Type, Visibility};
+use tilewright_layout::text::Parsed;
 
 /// An argument as it is declared; without a name where there is no body.
 struct Argument<'a> {

@@ -3,8 +3,8 @@
 use super::Parser;
 use super::draft::{Draft, Used};
 use crate::op::Group;
-use crate::text::cursor::Parsed;
 use crate::{Attribute, Op};
+use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
     /// After the name in quotes.

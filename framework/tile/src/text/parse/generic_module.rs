@@ -1,8 +1,8 @@
 //! Reads modules and functions in MLIR's generic form.
 
 use super::Parser;
-use crate::text::cursor::Parsed;
 use crate::{Attribute, Attributes, Body, Function, Location, Type, Visibility};
+use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
     /// After `"builtin.module"`: `() <{...}> ({...}) {...} : () -> ()`.

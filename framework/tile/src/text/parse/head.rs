@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::Parser;
-use crate::text::cursor::Parsed;
 use crate::{Attributes, Location, Module};
+use tilewright_layout::text::Parsed;
 
 impl<'a> Parser<'a> {
     pub(super) fn module(&mut self) -> Parsed<Module> {

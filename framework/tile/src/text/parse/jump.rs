@@ -2,8 +2,8 @@
 
 use super::Parser;
 use super::draft::Draft;
-use crate::text::cursor::Parsed;
 use crate::{Attribute, Type};
+use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
     /// `^block(%a : type)`.
@@ -20,7 +20,7 @@ impl Parser<'_> {
         if self.cursor.takes("weights") {
             self.cursor.expect("(")?;
             self.cursor.expect("[")?;
-            let weights = self.list("]", |parser| parser.cursor.take_decimal("a weight"))?;
+            let weights = self.list("]", |parser| parser.cursor.decimal("a weight"))?;
             self.cursor.expect(")")?;
             draft.attributes.set("branch_weights", Attribute::Array(Type::integer(32), weights));
         }

@@ -1,15 +1,9 @@
-//! Values that are used before the text defines them: where a region has several blocks, one that every way passes
-//! first may stand behind.
-//!
-//! Until the name is defined a value of no body stands in. When the function has been read, the values take the places of those that
-//! stood in for them, and blocks are put in an order in which values are defined before they are used.
+//! Uses of values before the text defines them, as far as they are known.
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::Parser;
 use super::draft::Used;
-use crate::text::cursor::Parsed;
-use crate::{Op, Region, Type, Value, order};
+use crate::{Region, Type, Value};
 
 /// A use whose value is not known yet.
 #[derive(Debug, Clone, Copy)]
@@ -17,8 +11,9 @@ pub(super) struct Late<'a> {
     pub name: &'a str,
     /// The number of a result, where it is said.
     pub place: Option<u32>,
-    stand_in: Value,
-    at: usize,
+    pub stand_in: Value,
+    /// The place of the use.
+    pub at: usize,
 }
 
 /// The late uses of the function being read.
@@ -26,11 +21,11 @@ pub(super) struct Late<'a> {
 pub(super) struct LateUses {
     count: u32,
     /// What stood in, and the value.
-    known: HashMap<Value, Value>,
+    pub known: HashMap<Value, Value>,
     /// The types that are expected of values that are not known yet.
-    types: Vec<(Used, Type)>,
+    pub types: Vec<(Used, Type)>,
     /// The regions in which values are used before they are defined.
-    regions: BTreeSet<Region>,
+    pub regions: BTreeSet<Region>,
 }
 
 impl LateUses {
@@ -43,58 +38,9 @@ impl LateUses {
         self.types.push((used, ty));
     }
 
-    fn stand_in(&mut self) -> Value {
+    /// A value of no body, for one that is not known yet.
+    pub fn stand_in(&mut self) -> Value {
         self.count += 1;
         Value(u32::MAX - self.count + 1)
-    }
-}
-
-impl<'a> Parser<'a> {
-    /// The use of a name that is not defined yet, where blocks may follow that define it.
-    pub(super) fn late_use(&mut self, name: &'a str, place: Option<u32>, at: usize) -> Option<Used> {
-        if !self.scopes.has_blocks() {
-            return None;
-        }
-        let late = Late { name, place, stand_in: self.late.stand_in(), at };
-        self.scopes.add_late(late);
-        Some(Used { value: late.stand_in, at })
-    }
-
-    /// Finds the values of late uses within a region that has been read; those that it does not define are left to the region
-    /// around it.
-    pub(super) fn find_late(&mut self, region: Region) -> Parsed<()> {
-        for late in self.scopes.take_late() {
-            match self.scopes.value(late.name) {
-                Some(named) => {
-                    let value = self.chosen(late.name, late.place, late.at, named)?;
-                    self.late.known.insert(late.stand_in, value);
-                    self.late.regions.insert(region);
-                }
-                None if self.scopes.hand_on(late) => {}
-                None => return Err(self.undefined(late.name, late.at)),
-            }
-        }
-        Ok(())
-    }
-
-    /// Puts values in the places of those that stood in for them, when the function has been read.
-    pub(super) fn settle_late(&mut self) -> Parsed<()> {
-        let late = std::mem::take(&mut self.late);
-        if late.known.is_empty() {
-            return Ok(());
-        }
-        for number in 0..self.body.op_count() as u32 {
-            for operand in &mut self.body.op_mut(Op(number)).operands {
-                *operand = late.known.get(operand).copied().unwrap_or(*operand);
-            }
-        }
-        for (used, ty) in late.types {
-            let value = late.known.get(&used.value).copied().unwrap_or(used.value);
-            self.check_type(Used { value, at: used.at }, &ty)?;
-        }
-        for region in late.regions {
-            self.body.reorder_blocks(region, order::all(&self.body, region));
-        }
-        Ok(())
     }
 }

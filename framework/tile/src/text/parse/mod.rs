@@ -3,7 +3,9 @@
 mod attributes;
 mod dense;
 mod draft;
+mod finish;
 mod form;
+mod forward_refs;
 mod function;
 mod generic;
 mod generic_module;

@@ -1,9 +1,9 @@
 //! Reads numbers, and gives the bits that they are in a type.
 
 use super::Parser;
-use crate::text::cursor::Parsed;
 use crate::types::{Float, Signedness, Type};
 use crate::{Attribute, Number};
+use tilewright_layout::text::Parsed;
 
 /// A number without its type.
 #[derive(Clone, Copy)]

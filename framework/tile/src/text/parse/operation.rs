@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::Parser;
 use super::draft::{Draft, Used};
-use crate::text::TextError;
-use crate::text::cursor::Parsed;
 use crate::{Location, Op, Type, Value};
+use tilewright_layout::text::Parsed;
+use tilewright_layout::text::TextError;
 
 /// A name before `=`, and for how many results it stands.
 struct ResultName<'a> {
@@ -74,8 +74,7 @@ impl<'a> Parser<'a> {
         loop {
             let at = self.cursor.at;
             let name = self.value_name()?;
-            let count =
-                if self.cursor.takes(":") { self.cursor.take_decimal("how many results there are")? } else { 1 };
+            let count = if self.cursor.takes(":") { self.cursor.decimal("how many results there are")? } else { 1 };
             names.push(ResultName { name, at, count });
             if !self.cursor.takes(",") {
                 self.cursor.expect("=")?;
@@ -127,7 +126,7 @@ impl<'a> Parser<'a> {
             && self.cursor.rest()[1..].starts_with(|c: char| c.is_ascii_digit())
         {
             self.cursor.at += 1;
-            Some(self.cursor.take_decimal("the number of a result")?)
+            Some(self.cursor.decimal("the number of a result")?)
         } else {
             None
         };

@@ -3,11 +3,11 @@
 use super::late::LateUses;
 use super::names::Scopes;
 use crate::op::Dialects;
-use crate::text::cursor::{Cursor, Parsed};
 use crate::{Body, Function, Module, Type};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tilewright_layout::LayoutNames;
+use tilewright_layout::text::{Cursor, Parsed};
 
 /// Types, attributes, regions and locations may nest this deep together.
 const MAX_DEPTH: usize = 200;
@@ -23,11 +23,11 @@ const MAX_DEPTH: usize = 200;
 /// assert_eq!(module.functions[0].body.as_ref().map(|body| body.op_count()), Some(2));
 /// let error = text::parse("tt.func @f() { tt.retrun }", &Dialects::neutral()).unwrap_err();
 /// assert_eq!(error.to_string(), "1:16: there is no operation `tt.retrun`; did you mean `tt.return`?");
-/// # Ok::<(), tilewright_tile::text::TextError>(())
+/// # Ok::<(), tilewright_layout::text::TextError>(())
 /// ```
 ///
 /// # Errors
-/// [`crate::text::TextError`] with the place and what was expected there.
+/// [`TextError`](tilewright_layout::text::TextError) with the place and what was expected there.
 pub fn parse(text: &str, dialects: &Dialects) -> Parsed<Module> {
     Parser::new(text, dialects).module()
 }
@@ -58,7 +58,7 @@ pub(super) struct Parser<'a> {
 impl<'a> Parser<'a> {
     pub(super) fn new(text: &'a str, dialects: &'a Dialects) -> Self {
         Self {
-            cursor: Cursor::new(text),
+            cursor: Cursor::with_comments(text, "//"),
             dialects,
             depth: 0,
             layouts: LayoutNames::default(),

@@ -1,8 +1,8 @@
 //! Reads regions and blocks.
 
 use super::Parser;
-use crate::text::cursor::Parsed;
 use crate::{Block, Region, Type, Value};
+use tilewright_layout::text::Parsed;
 
 impl<'a> Parser<'a> {
     /// A region in braces whose first block has these arguments, or those that its label says.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::Parser;
 use super::draft::Draft;
-use crate::text::cursor::Parsed;
 use crate::{Attribute, Operation, Region, Type};
+use tilewright_layout::text::Parsed;
 
 /// What ends a region that says nothing of its end.
 const YIELD: &str = scf::YIELD;

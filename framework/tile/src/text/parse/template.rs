@@ -3,8 +3,8 @@
 use super::Parser;
 use super::draft::Draft;
 use crate::op::{AttributeKind, Count, Group, Piece};
-use crate::text::cursor::Parsed;
 use crate::{Attribute, Type};
+use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
     /// The operation's text after its name.
@@ -148,7 +148,7 @@ impl Parser<'_> {
         name: &str,
         word: &str,
         known: impl Iterator<Item = &'w String>,
-    ) -> crate::text::TextError {
+    ) -> tilewright_layout::text::TextError {
         let known: Vec<_> = known.map(|known| format!("`{known}`")).collect();
         self.cursor.error(at, format!("`{word}` is no `{name}`: expected one of {}", known.join(", ")))
     }

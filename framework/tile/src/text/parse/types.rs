@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::Parser;
 use crate::op::Class;
-use crate::text::cursor::Parsed;
 use crate::types::{
     CONSTANT, Descriptor, Float, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type, View,
 };
+use tilewright_layout::text::Parsed;
 
 /// The most axes a tensor may have.
 const MAX_RANK: usize = 64;
@@ -93,7 +93,7 @@ impl<'a> Parser<'a> {
         if self.cursor.takes(",") {
             constant = self.cursor.takes(CONSTANT);
             if !constant {
-                space = self.cursor.take_decimal("the number of a memory")?;
+                space = self.cursor.decimal("the number of a memory")?;
             }
         }
         Ok(Type::Pointer(Arc::new(Pointer { pointee, space, constant })))
@@ -132,7 +132,7 @@ impl<'a> Parser<'a> {
             if !c.is_ascii_digit() {
                 break;
             }
-            shape.push(self.cursor.take_decimal("a size")?);
+            shape.push(self.cursor.decimal("a size")?);
             // The type of the elements follows the last `x` without a blank: `4xf32`.
             if !self.cursor.rest().starts_with('x') {
                 return Err(self.cursor.expected("`x` after a size"));
@@ -155,7 +155,7 @@ impl<'a> Parser<'a> {
                     self.cursor.at += 1;
                     None
                 }
-                c if c.is_ascii_digit() => Some(self.cursor.take_decimal("a size")?),
+                c if c.is_ascii_digit() => Some(self.cursor.decimal("a size")?),
                 _ => break,
             };
             if !self.cursor.rest().starts_with('x') {
@@ -192,10 +192,10 @@ impl<'a> Parser<'a> {
 
     /// `4x8`, without a type after it.
     fn allocation(&mut self) -> Parsed<Vec<u64>> {
-        let mut shape = vec![self.cursor.take_decimal("`mutable` or the shape of the allocation")?];
+        let mut shape = vec![self.cursor.decimal("`mutable` or the shape of the allocation")?];
         while self.cursor.rest().starts_with('x') {
             self.cursor.at += 1;
-            shape.push(self.cursor.take_decimal("a size")?);
+            shape.push(self.cursor.decimal("a size")?);
         }
         Ok(shape)
     }

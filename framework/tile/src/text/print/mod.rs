@@ -3,10 +3,11 @@
 mod form;
 mod function;
 mod line;
+mod module;
 mod names;
 mod operation;
 mod printer;
 mod template;
 
-pub use printer::print;
+pub use module::print;
 use printer::{Layouts, Printer};

@@ -1,48 +1,10 @@
-//! Prints a module as Triton IR text.
+//! Writes types and layouts, with names for those that are long.
 
-use super::function;
 use super::names::Names;
-use crate::{Body, LayoutName, Module, Type};
+use crate::{Body, LayoutName, Type};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fmt::{self, Write as _};
-
-/// The module as text, which [`crate::text::parse`] reads back. Long layouts get names, which stand before the module.
-///
-/// ```
-/// use tilewright_tile::{op::Dialects, text};
-/// let source = "module {\n  tt.func @f(%x: i32) -> i32 {\n    %0 = arith.addi %x, %x : i32\n    tt.return %0 : i32\n  }\n}\n";
-/// assert_eq!(text::print(&text::parse(source, &Dialects::neutral())?), source);
-/// # Ok::<(), tilewright_tile::text::TextError>(())
-/// ```
-#[must_use]
-pub fn print(module: &Module) -> String {
-    let layouts = Layouts::default();
-    let mut text = String::new();
-    // Writing to a text cannot fail.
-    let _ = write_module(module, &layouts, &mut text);
-    layouts.definitions() + &text
-}
-
-impl fmt::Display for Module {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&print(self))
-    }
-}
-
-fn write_module(module: &Module, layouts: &Layouts, out: &mut String) -> fmt::Result {
-    out.write_str("module ")?;
-    if !module.attributes.is_empty() {
-        out.write_str("attributes ")?;
-        module.attributes.write(out, &|layout, f| layouts.write(layout, f))?;
-        out.write_str(" ")?;
-    }
-    out.write_str("{\n")?;
-    for function in &module.functions {
-        function::write(function, layouts, out)?;
-    }
-    writeln!(out, "}}{}", module.location.suffix())
-}
+use std::fmt;
 
 /// The names given to layouts, in the order in which they were first met.
 #[derive(Default)]
@@ -75,7 +37,8 @@ impl Layouts {
         f.write_str(&name)
     }
 
-    fn definitions(&self) -> String {
+    /// The lines that give layouts their names.
+    pub(super) fn definitions(&self) -> String {
         self.0.borrow().definitions.iter().map(|(name, text)| format!("{name} = {text}\n")).collect()
     }
 }

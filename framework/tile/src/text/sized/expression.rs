@@ -2,8 +2,7 @@
 
 use thiserror::Error;
 
-use super::SizeParameter;
-use crate::text::TextError;
+use tilewright_layout::text::{Cursor, Parsed};
 
 /// What gives no number for some sizes.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -39,14 +38,13 @@ enum Step {
 const DEEPEST: usize = 32;
 
 impl Expression {
-    /// Reads what stands at a byte of a text.
-    pub(super) fn read(text: &str, at: usize, said: &str, parameters: &[SizeParameter]) -> Result<Self, TextError> {
-        let mut reader = Reader { text, from: at, said, at: 0, parameters, steps: Vec::new() };
-        reader.sum(0)?;
-        match reader.next() {
-            None => Ok(Self { said: said.trim().to_owned(), steps: reader.steps }),
-            Some(_) => Err(reader.expected("the end of the expression")),
-        }
+    /// Reads an expression; `names` are those of the sizes.
+    pub(super) fn read(cursor: &mut Cursor<'_>, names: &[&str]) -> Parsed<Self> {
+        cursor.skip_blanks();
+        let start = cursor.at;
+        let mut steps = Vec::new();
+        sum(cursor, names, &mut steps, 0)?;
+        Ok(Self { said: cursor.text()[start..cursor.at].to_owned(), steps })
     }
 
     /// The number with these sizes.
@@ -74,73 +72,43 @@ impl Expression {
     }
 }
 
-struct Reader<'t> {
-    text: &'t str,
-    /// Where in the text it begins.
-    from: usize,
-    said: &'t str,
-    at: usize,
-    parameters: &'t [SizeParameter],
-    steps: Vec<Step>,
+fn sum(cursor: &mut Cursor<'_>, names: &[&str], steps: &mut Vec<Step>, depth: usize) -> Parsed<()> {
+    product(cursor, names, steps, depth)?;
+    while let Some(sign @ ('+' | '-')) = cursor.peek() {
+        cursor.at += 1;
+        product(cursor, names, steps, depth)?;
+        steps.push(Step::Operation(sign));
+    }
+    Ok(())
 }
 
-impl Reader<'_> {
-    fn next(&mut self) -> Option<char> {
-        let rest = &self.said[self.at..];
-        self.at += rest.len() - rest.trim_start().len();
-        self.said[self.at..].chars().next()
+fn product(cursor: &mut Cursor<'_>, names: &[&str], steps: &mut Vec<Step>, depth: usize) -> Parsed<()> {
+    number(cursor, names, steps, depth)?;
+    while let Some(sign @ ('*' | '/' | '%')) = cursor.peek() {
+        cursor.at += 1;
+        number(cursor, names, steps, depth)?;
+        steps.push(Step::Operation(sign));
     }
+    Ok(())
+}
 
-    fn expected(&self, what: &str) -> TextError {
-        TextError::new(self.text, self.from + self.at, format!("expected {what} in `{}`", self.said.trim()))
-    }
-
-    fn sum(&mut self, depth: usize) -> Result<(), TextError> {
-        self.product(depth)?;
-        while let Some(sign @ ('+' | '-')) = self.next() {
-            self.at += 1;
-            self.product(depth)?;
-            self.steps.push(Step::Operation(sign));
+fn number(cursor: &mut Cursor<'_>, names: &[&str], steps: &mut Vec<Step>, depth: usize) -> Parsed<()> {
+    let expected = "a number or a size";
+    match cursor.peek() {
+        Some('(') if depth < DEEPEST => {
+            cursor.at += 1;
+            sum(cursor, names, steps, depth + 1)?;
+            return cursor.expect(")");
         }
-        Ok(())
-    }
-
-    fn product(&mut self, depth: usize) -> Result<(), TextError> {
-        self.number(depth)?;
-        while let Some(sign @ ('*' | '/' | '%')) = self.next() {
-            self.at += 1;
-            self.number(depth)?;
-            self.steps.push(Step::Operation(sign));
+        Some(c) if c.is_ascii_digit() => steps.push(Step::Number(cursor.decimal(expected)?)),
+        _ => {
+            let start = cursor.at;
+            let word = cursor.identifier(expected)?;
+            let size = names.iter().position(|name| *name == word).ok_or_else(|| {
+                cursor.error(start, format!("there is no size `{word}`, there are {}", names.join(", ")))
+            })?;
+            steps.push(Step::Size(size));
         }
-        Ok(())
     }
-
-    fn number(&mut self, depth: usize) -> Result<(), TextError> {
-        let first = self.next();
-        if first == Some('(') && depth < DEEPEST {
-            self.at += 1;
-            self.sum(depth + 1)?;
-            if self.next() != Some(')') {
-                return Err(self.expected("`)`"));
-            }
-            self.at += 1;
-            return Ok(());
-        }
-        let rest = &self.said[self.at..];
-        let length = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-        let word = &rest[..length];
-        let step = match (word.parse::<u64>(), self.parameters.iter().position(|own| own.name == word)) {
-            (Ok(number), _) => Step::Number(number),
-            (_, Some(which)) => Step::Size(which),
-            _ if first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_') => {
-                let known: Vec<&str> = self.parameters.iter().map(|own| &*own.name).collect();
-                let message = format!("there is no size `{word}`, there are {}", known.join(", "));
-                return Err(TextError::new(self.text, self.from + self.at, message));
-            }
-            _ => return Err(self.expected("a number or a size")),
-        };
-        self.at += length;
-        self.steps.push(step);
-        Ok(())
-    }
+    Ok(())
 }

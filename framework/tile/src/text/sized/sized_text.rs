@@ -2,7 +2,7 @@
 
 use super::expression::Expression;
 use super::expression::SizeError;
-use crate::text::TextError;
+use tilewright_layout::text::{Cursor, Parsed};
 
 /// A size, and the numbers that it may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,66 +31,59 @@ impl SizedText {
     /// Reads a text; none of one that names no sizes.
     ///
     /// # Errors
-    /// [`TextError`]: a line that names a size otherwise than above, a name that is there twice, an expression that is none or
-    /// has a name that no line gives, `${` without its end.
-    pub fn read(text: &str) -> Result<Option<Self>, TextError> {
+    /// [`TextError`](tilewright_layout::text::TextError): a line that names a size otherwise than above, a name that is there
+    /// twice, an expression that is none or has a name that no line gives, `${` without its end.
+    pub fn read(text: &str) -> Parsed<Option<Self>> {
         let mut read = Self { parameters: Vec::new(), blocks: None, pieces: Vec::new() };
         let (mut launch, mut program, mut at) = (None, String::with_capacity(text.len()), 0);
         for line in text.split_inclusive('\n') {
-            let (begin, words) = (at + line.len() - line.trim_start().len(), line.trim());
+            let mut cursor = Cursor::new(&text[..at + line.trim_end().len()]);
+            cursor.at = at;
             at += line.len();
-            if let Some(said) = words.strip_prefix("tw.size ") {
-                read.parameter(text, begin, said)?;
-            } else if let Some(said) = words.strip_prefix("tw.blocks ") {
-                launch = Some((begin + "tw.blocks ".len(), said));
+            if cursor.takes("tw.size") {
+                read.parameter(&mut cursor)?;
+            } else if cursor.takes("tw.blocks") {
+                launch = Some(cursor);
             } else {
                 program.push_str(line);
                 continue;
             }
             // Blanks keep the places of all that follows.
-            program.extend(line.chars().map(|c| if c == '\n' { c } else { ' ' }));
+            program.extend(line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
         }
         if read.parameters.is_empty() {
             return match launch {
-                Some((at, _)) => Err(TextError::new(text, at, "`tw.blocks` is for programs with `tw.size`")),
+                Some(cursor) => Err(cursor.error(cursor.at, "`tw.blocks` is for programs with `tw.size`")),
                 None => Ok(None),
             };
         }
-        read.blocks = launch.map(|(at, said)| Expression::read(text, at, said, &read.parameters)).transpose()?;
-        read.pieces(text, &program)?;
+        let names: Vec<&str> = read.parameters.iter().map(|known| &*known.name).collect();
+        if let Some(mut cursor) = launch {
+            read.blocks = Some(Expression::read(&mut cursor, &names)?);
+            cursor.end("the end of the line")?;
+        }
+        read.pieces = pieces(&program, &names)?;
         Ok(Some(read))
     }
 
-    /// `m = 64, 128`
-    fn parameter(&mut self, text: &str, at: usize, said: &str) -> Result<(), TextError> {
-        let wrong = |message: &str| TextError::new(text, at, message);
-        let form = "expected `tw.size NAME = NUMBER, NUMBER, ...`";
-        let (name, numbers) = said.split_once('=').ok_or_else(|| wrong(form))?;
-        let name = name.trim().to_owned();
-        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        let sizes: Option<Vec<u64>> =
-            numbers.split(',').map(|number| number.trim().parse().ok().filter(|n| *n > 0)).collect();
-        let sizes = sizes.filter(|_| is_name).ok_or_else(|| wrong(form))?;
+    /// Reads ` m = 64, 128`, behind `tw.size`.
+    fn parameter(&mut self, cursor: &mut Cursor<'_>) -> Parsed<()> {
+        let name = cursor.identifier("`tw.size NAME = NUMBER, NUMBER, ...`")?;
         if self.parameters.iter().any(|known| known.name == name) {
-            return Err(wrong("a size of this name is there already"));
+            return Err(cursor.error(cursor.at - name.len(), "a size of this name is there already"));
         }
-        self.parameters.push(SizeParameter { name, sizes });
-        Ok(())
-    }
-
-    fn pieces(&mut self, text: &str, program: &str) -> Result<(), TextError> {
-        let mut at = 0;
-        while let Some(place) = program[at..].find("${") {
-            let begin = at + place + 2;
-            let end = program[begin..].find('}').map(|length| begin + length);
-            let end = end.ok_or_else(|| TextError::new(text, begin, "`${` has no `}`"))?;
-            self.pieces.push(Piece::Text(program[at..begin - 2].to_owned()));
-            self.pieces.push(Piece::Number(Expression::read(text, begin, &program[begin..end], &self.parameters)?));
-            at = end + 1;
+        cursor.expect("=")?;
+        let mut sizes = Vec::new();
+        while sizes.is_empty() || cursor.takes(",") {
+            cursor.skip_blanks();
+            let start = cursor.at;
+            match cursor.decimal("a size")? {
+                0 => return Err(cursor.error(start, "expected a size above zero")),
+                size => sizes.push(size),
+            }
         }
-        self.pieces.push(Piece::Text(program[at..].to_owned()));
-        Ok(())
+        self.parameters.push(SizeParameter { name: name.to_owned(), sizes });
+        cursor.end("`,` or the end of the line")
     }
 
     /// The sizes that are to be chosen.
@@ -131,6 +124,19 @@ impl SizedText {
     }
 }
 
+fn pieces(program: &str, names: &[&str]) -> Parsed<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    let mut cursor = Cursor::new(program);
+    while let Some(length) = cursor.rest().find("${") {
+        pieces.push(Piece::Text(cursor.rest()[..length].to_owned()));
+        cursor.at += length + "${".len();
+        pieces.push(Piece::Number(Expression::read(&mut cursor, names)?));
+        cursor.expect("}")?;
+    }
+    pieces.push(Piece::Text(cursor.rest().to_owned()));
+    Ok(pieces)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::*;
@@ -156,15 +162,19 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_at_its_place() {
         for (text, line, column, message) in [
-            ("tw.size m 64\n", 1, 1, "expected `tw.size NAME"),
-            ("tw.size m = 64, 0\n", 1, 1, "expected `tw.size NAME"),
-            ("tw.size m = 1\n tw.size m = 2\n", 2, 2, "already"),
+            ("tw.size 64\n", 1, 9, "expected `tw.size NAME"),
+            ("tw.size m 64\n", 1, 11, "expected `=`"),
+            ("tw.size m = 64, 0\n", 1, 17, "above zero"),
+            ("tw.size m = 64, x\n", 1, 17, "expected a size"),
+            ("tw.size m = 64 32\n", 1, 16, "expected `,`"),
+            ("tw.size m = 1\n tw.size m = 2\n", 2, 10, "already"),
             ("tw.size m = 1\n${n}", 2, 3, "no size `n`"),
             ("tw.size m = 1\nab ${m +}", 2, 9, "expected a number"),
             ("tw.size m = 1\n${(m}", 2, 5, "expected `)`"),
-            ("tw.size m = 1\n${m m}", 2, 5, "expected the end"),
-            ("tw.size m = 1\n${m", 2, 3, "no `}`"),
-            ("tw.blocks 3\n", 1, 11, "`tw.size`"),
+            ("tw.size m = 1\n${m m}", 2, 5, "expected `}`"),
+            ("tw.size m = 1\n${m", 2, 4, "expected `}`"),
+            ("tw.size m = 1\ntw.blocks m m\n", 2, 13, "the end of the line"),
+            ("tw.blocks 3\n", 1, 10, "`tw.size`"),
         ] {
             let error = SizedText::read(text).expect_err(text);
             assert_eq!((error.line, error.column), (line, column), "{text}: {error}");

@@ -1,0 +1,27 @@
+//! Bits of elements, and functions applied to them one by one.
+
+/// The lowest bits of an element.
+pub(crate) fn mask(bits: u32) -> u64 {
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
+}
+
+/// The value of `bits` bits, sign-extended.
+pub(crate) fn sign_extend(value: u64, bits: u32) -> i64 {
+    let shift = 64 - bits;
+    ((value << shift) as i64) >> shift
+}
+
+/// Stands for an unspecified value: one that no hardware gives, so that whoever relies on it notices.
+pub(crate) const UNSPECIFIED: u64 = 0xa5a5_a5a5_a5a5_a5a5;
+
+pub(super) fn zip(a: &[u64], b: &[u64], to: &mut [u64], f: impl Fn(u64, u64) -> u64) {
+    for ((to, &x), &y) in to.iter_mut().zip(a).zip(b) {
+        *to = f(x, y);
+    }
+}
+
+pub(super) fn map(a: &[u64], to: &mut [u64], f: impl Fn(u64) -> u64) {
+    for (to, &x) in to.iter_mut().zip(a) {
+        *to = f(x);
+    }
+}

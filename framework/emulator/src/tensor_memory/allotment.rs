@@ -1,0 +1,16 @@
+//! Allotted columns.
+
+/// Columns that were allotted at once.
+pub(super) struct Allotment {
+    pub(super) first: u32,
+    pub(super) columns: u32,
+    /// Who has them, by which operation.
+    pub(super) warp: u16,
+    pub(super) operation: u32,
+}
+
+impl Allotment {
+    pub(super) fn holds(&self, column: u32) -> bool {
+        (self.first..self.first + self.columns).contains(&column)
+    }
+}

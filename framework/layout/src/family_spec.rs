@@ -1,0 +1,81 @@
+//! Layouts by name: a family, its parameters and the layout that it derives from.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The value of one parameter of a family.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Attribute {
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A word.
+    Text(String),
+    /// A list.
+    List(Vec<Attribute>),
+    /// Another family's layout.
+    Spec(Box<FamilySpec>),
+}
+
+/// A layout by name: the family, its parameters, and for some the layout that it derives from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FamilySpec {
+    /// Name of the family: `blocked`, `slice`, ...
+    #[serde(rename = "kind")]
+    pub name: String,
+    /// The layout that this one derives from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Box<FamilySpec>>,
+    /// Parameters by name, in `snake_case`.
+    #[serde(flatten)]
+    pub attributes: BTreeMap<String, Attribute>,
+}
+
+impl FamilySpec {
+    /// A spec without parameters.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), parent: None, attributes: BTreeMap::new() }
+    }
+
+    /// With one more parameter.
+    #[must_use]
+    pub fn with(mut self, parameter: &str, value: impl Into<Attribute>) -> Self {
+        self.attributes.insert(parameter.to_owned(), value.into());
+        self
+    }
+
+    /// Derived from `parent`.
+    #[must_use]
+    pub fn of(mut self, parent: Self) -> Self {
+        self.parent = Some(Box::new(parent));
+        self
+    }
+}
+
+impl From<i64> for Attribute {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<bool> for Attribute {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl<T: Into<Attribute> + Clone, const N: usize> From<[T; N]> for Attribute {
+    fn from(values: [T; N]) -> Self {
+        Self::List(values.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<T: Into<Attribute> + Clone> From<&[T]> for Attribute {
+    fn from(values: &[T]) -> Self {
+        Self::List(values.iter().cloned().map(Into::into).collect())
+    }
+}

@@ -1,0 +1,129 @@
+//! Reads templates.
+
+use tilewright_layout::text::{Cursor, Parsed};
+
+use super::{Definition, Piece, Special};
+
+/// The names of forms without arguments.
+const SPECIALS: [(&str, Special); 11] = [
+    ("constant", Special::Constant),
+    ("choice", Special::Choice),
+    ("for", Special::For),
+    ("if", Special::If),
+    ("while", Special::While),
+    ("switch", Special::Switch),
+    ("execute", Special::Execute),
+    ("branch", Special::Branch),
+    ("conditional_branch", Special::ConditionalBranch),
+    ("switch_branch", Special::SwitchBranch),
+    ("warp_specialize", Special::WarpSpecialize),
+];
+
+impl Piece {
+    /// The pieces of a template, whose names are those of a definition.
+    ///
+    /// # Errors
+    /// [`TextError`](tilewright_layout::text::TextError) at a place of the template.
+    pub fn list(template: &str, definition: &Definition) -> Parsed<Vec<Self>> {
+        let mut reader = Reader { cursor: Cursor::new(template), definition };
+        let pieces = reader.pieces()?;
+        reader.cursor.end("the end of the template")?;
+        Ok(pieces)
+    }
+}
+
+struct Reader<'a> {
+    cursor: Cursor<'a>,
+    definition: &'a Definition,
+}
+
+impl<'a> Reader<'a> {
+    /// Up to the end, or to the mark that closes an optional part.
+    fn pieces(&mut self) -> Parsed<Vec<Piece>> {
+        let mut pieces = Vec::new();
+        let mut open = 0usize;
+        while let Some(first) = self.cursor.peek() {
+            // Brackets of the text itself close before the optional part's.
+            match first {
+                ')' if open == 0 => break,
+                ')' => open -= 1,
+                '(' if !self.cursor.sees("(?") => open += 1,
+                _ => {}
+            }
+            pieces.push(self.piece(first)?);
+        }
+        Ok(pieces)
+    }
+
+    fn piece(&mut self, first: char) -> Parsed<Piece> {
+        if self.cursor.takes("(?") {
+            let pieces = self.pieces()?;
+            self.cursor.expect(")")?;
+            return Ok(Piece::Optional(pieces));
+        }
+        for (token, piece) in [("{}", Piece::Attributes), ("#*", Piece::AllOperandTypes)] {
+            if self.cursor.takes(token) {
+                return Ok(piece);
+            }
+        }
+        if self.cursor.takes("->") {
+            return Ok(Piece::Literal("->".to_owned()));
+        }
+        if is_word(first) {
+            let word = self.word();
+            return Ok(if word == "fn" { Piece::FunctionType } else { Piece::Literal(word.to_owned()) });
+        }
+        let start = self.cursor.at;
+        self.cursor.at += first.len_utf8();
+        let piece = match first {
+            '$' => self.place(),
+            '#' | '~' => self.types(first == '~'),
+            '@' => self.special()?,
+            mark => Some(Piece::Literal(mark.to_string())),
+        };
+        let expected = match first {
+            '$' => "an operand or an attribute",
+            '@' => "a form of these groups",
+            _ => "an operand or a result",
+        };
+        let said = &self.cursor.text()[start..self.cursor.at];
+        piece.ok_or_else(|| self.cursor.error(start, format!("expected {expected}, found `{said}`")))
+    }
+
+    fn word(&mut self) -> &'a str {
+        self.cursor.take_while(is_word)
+    }
+
+    fn place(&mut self) -> Option<Piece> {
+        let name = self.word();
+        let attribute = self.definition.attributes.iter().position(|row| row.name == name);
+        self.definition.operand_group(name).map(Piece::Operands).or(attribute.map(Piece::Attribute))
+    }
+
+    fn types(&mut self, short: bool) -> Option<Piece> {
+        let name = self.word();
+        let operands = self.definition.operand_group(name).map(|group| Piece::OperandTypes { group, short });
+        operands.or_else(|| self.definition.result_group(name).map(|group| Piece::ResultTypes { group, short }))
+    }
+
+    fn special(&mut self) -> Parsed<Option<Piece>> {
+        let name = self.word();
+        if let Some((_, special)) = SPECIALS.iter().find(|(known, _)| *known == name) {
+            return Ok(Some(Piece::Special(*special)));
+        }
+        self.cursor.expect("(")?;
+        let [first, second] = [self.cursor.word("a group")?, self.cursor.word("a group")?];
+        self.cursor.expect(")")?;
+        let first = self.definition.operand_group(first);
+        Ok(match name {
+            "token" => first.zip(self.definition.result_group(second)).map(|(a, b)| Special::Token(a, b)),
+            "barriers" => first.zip(self.definition.operand_group(second)).map(|(a, b)| Special::Barriers(a, b)),
+            _ => None,
+        }
+        .map(Piece::Special))
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '.'
+}

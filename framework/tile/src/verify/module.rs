@@ -1,0 +1,52 @@
+//! Verifies a module.
+
+use super::check::{Check, Checked};
+use super::{Violation, dominance, shapes};
+use crate::{Function, Module, Operation};
+use std::sync::Arc;
+
+/// Checks every function.
+///
+/// # Errors
+/// The first [`Violation`].
+pub fn verify(module: &Module) -> Result<(), Violation> {
+    module.functions.iter().try_for_each(|function| verify_function(module, function))
+}
+
+fn verify_function(module: &Module, function: &Function) -> Result<(), Violation> {
+    let Some(body) = &function.body else { return Ok(()) };
+    let wrong = |op: Option<&Operation>, message: String| Violation {
+        function: Arc::clone(&function.name),
+        operation: op.map_or_else(|| Arc::from("tt.func"), |op| Arc::clone(&op.definition.name)),
+        at: op.map_or(function.location.at, |op| op.location.at),
+        message,
+    };
+    let entry = body.blocks(body.root()).first().copied();
+    let Some(entry) = entry else { return Err(wrong(None, "its body has no block".to_owned())) };
+    let arguments = body.arguments(entry).iter().map(|value| body.ty(*value));
+    if !arguments.eq(&function.signature.arguments) {
+        return Err(wrong(None, "the arguments of its first block are not its own".to_owned()));
+    }
+    for argument in &function.signature.arguments {
+        shapes::sized(argument).map_err(|message| wrong(None, message))?;
+    }
+    if let Err((op, message)) = dominance::check(body) {
+        return Err(wrong(op.map(|op| body.op(op)), message));
+    }
+    for op in body.walk(body.root()) {
+        let check = Check { module, function, body, op, operation: body.op(op) };
+        check.all().map_err(|message| wrong(Some(check.operation), message))?;
+    }
+    Ok(())
+}
+
+impl Check<'_> {
+    fn all(&self) -> Checked {
+        self.row()?;
+        self.casts()?;
+        self.shapes()?;
+        self.products()?;
+        self.explicit()?;
+        self.control()
+    }
+}
