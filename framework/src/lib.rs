@@ -1,60 +1,159 @@
 //! Tilewright: a tensor-layout backend for GPU compilers.
 //!
-//! A compiler links this crate, loads vendor plugins at run time, and asks it for layouts, plans of data movement with
-//! their costs and lower bounds, kernels, and code for a target.
+//! A compiler links this crate, loads vendor plugins at run time, and asks for layouts, plans of data movement with their
+//! costs and lower bounds, kernels, and code for a target.
 //!
-//! # A tour
+//! # From a question to code
 //!
-//! 1. A [`Session`] opens targets: it joins a catalogue of target files ([`target::Catalogue`]) and the plugins that serve
-//!    them ([`plugin::Registry`]).
-//! 2. [`LayoutQuestion`] reads a layout from attribute text or JSON and resolves it, through the families that are open, to a
-//!    [`layout::LinearLayout`]: a linear map over F2 from (register, lane, warp, block) to tensor coordinates.
-//! 3. [`Session::convert`] plans how a tensor gets from one layout to another. The [`movement::Plan`] says what it costs and
-//!    the least that any plan costs. [`movement`] plans reductions, scans, gathers, copies and shared-memory layouts alike, and
-//!    [`contract`] matrix multiplication.
-//! 4. [`ProgramCompiler`] takes a whole tile program, written as Triton IR ([`tile`]), assigns layouts ([`engine`]), lowers it
-//!    ([`lower`]) and gives a kernel ([`kernel::Kernel`]).
-//! 5. [`Session::compile`] hands a kernel to the target's plugin and gives assembly or an object ([`plugin::Artifact`]).
+//! Open a [`Session`] over the known targets. Plugins are found in the standard places:
 //!
-//! ```no_run
-//! use tilewright::plugin::{CompileOptions, Discovery, Emit, Registry};
-//! use tilewright::target::Catalogue;
-//! use tilewright::{LayoutQuestion, Session};
-//!
+//! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let mut registry = Registry::new();
-//! registry.discover(&Discovery::standard())?;
-//! let session = Session::new(Catalogue::default(), registry);
-//! let layout = |text: &str| -> Result<_, Box<dyn std::error::Error>> {
-//!     Ok(LayoutQuestion::from_text(text)?.resolve(&session, Some("h100"), &[32, 32])?)
-//! };
-//! let rows = layout("#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>")?;
-//! let columns = layout("#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>")?;
-//! let module = session.conversion_module("h100", &rows, &columns, 32)?;
-//! let code = session.compile("h100", &module, &CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() })?;
+//! use tilewright::Session;
+//!
+//! let session = Session::builder(tilewright_targets::catalogue()?).open()?;
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! # Layers
+//! Read two layouts of a tensor, as Triton writes them, and plan the conversion between them. A layout is a linear map over
+//! F2 from (register, lane, warp, block) to tensor coordinates. The plan has its counts beside the lower bound, and needs no
+//! plugin:
 //!
-//! Each module here is a crate of its own, so that a plugin or a tool links only what it needs.
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # use tilewright::Session;
+//! # use tilewright::plugin::Discovery;
+//! use tilewright::LayoutQuestion;
+//! use tilewright::plan::{self, Means};
+//!
+//! # let session = Session::builder(tilewright_targets::catalogue()?).discovery(Discovery::default()).open()?;
+//! let layout = |text: &str| -> Result<_, Box<dyn std::error::Error>> {
+//!     Ok(LayoutQuestion::from_text(text)?.resolve(&session, None, &[32, 32])?)
+//! };
+//! let rows = layout("#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>")?;
+//! let columns = layout("#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>")?;
+//!
+//! let target = session.catalogue().get("h100")?;
+//! let plan = plan::convert(&rows, &columns, 32, Means::of(target))?;
+//! assert!(plan.figures.counts.wavefronts_loaded >= plan.figures.bound.wavefronts_loaded);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Session::convert`] plans with the instructions of the target's plugin. Hand a kernel around that plan to the plugin, which
+//! gives assembly or an object:
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # use tilewright::{LayoutQuestion, Session};
+//! use tilewright::plugin::{CompileOptions, Emit};
+//!
+//! # let session = Session::builder(tilewright_targets::catalogue()?).open()?;
+//! # let layout = |text: &str| -> Result<_, Box<dyn std::error::Error>> {
+//! #     Ok(LayoutQuestion::from_text(text)?.resolve(&session, None, &[32, 32])?)
+//! # };
+//! # let rows = layout("#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>")?;
+//! # let columns = layout("#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>")?;
+//! let module = session.conversion_module("h100", &rows, &columns, 32)?;
+//! let options = CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() };
+//! let artifact = session.compile("h100", &module, &options)?;
+//! println!("{}", artifact.text(Emit::Assembly).ok_or("the assembly is no text")?);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Where to go on
+//!
+//! | module | has |
+//! |---|---|
+//! | [`layout`] | layouts, the families that build them, their texts and JSON, CuTe's algebra |
+//! | [`plan`] | plans of conversions, reductions, scans, gathers, copies and shared-memory layouts; in [`plan::dot`] of matrix multiplication |
+//! | [`tile`] | whole tile programs as Triton IR: built or read, given layouts, lowered to a kernel by a [`ProgramCompiler`] |
+//! | [`kernel`] | the kernel IR, in which plans and programs become code |
+//! | [`target`] | descriptions of GPUs, read from target files |
+//! | [`plugin`] | what vendors' plugins do: compile, and run code on devices |
+//! | [`operations`] | operations on layouts by name, with inputs in JSON |
 
+mod builder;
 pub mod operations;
 mod program;
 mod question;
 mod session;
 
+pub use builder::{SessionBuilder, SessionError};
 pub use program::{ChosenSizes, ProgramCompiler, ProgramError, ProgramOptions, Stage};
 pub use question::{LayoutQuestion, QuestionError};
 pub use session::{PipelineError, Session};
 
-pub use tilewright_assign as engine;
-pub use tilewright_kernel as kernel;
-pub use tilewright_layout as layout;
-pub use tilewright_lower as lower;
-pub use tilewright_math as math;
-pub use tilewright_plan::{constraint, contract, memory_synthesis, movement};
-pub use tilewright_plugin as plugin;
-pub use tilewright_target as target;
-pub use tilewright_tile as tile;
+/// Layouts, the families that build them, their texts and JSON, and CuTe's algebra.
+pub mod layout {
+    #[doc(inline)]
+    pub use tilewright_layout::{
+        Attribute, Dim, Families, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, MemoryLayout,
+        NotationError, Padding, Space, Spellings, cute, layout_from_json, layout_to_json, parse_spec, spec_from_json,
+        spec_to_json,
+    };
+}
+
+/// Plans of data movement, each with its figures and their lower bounds.
+pub mod plan {
+    #[doc(inline)]
+    pub use tilewright_plan::movement::{
+        Accessor, BankModel, Bound, BoxCopy, ConsecutiveCopy, Constraints, CopyQuestion, Gather, GlobalAccess,
+        GlobalTensor, Kind, Means, MemoryChoice, MovementError, Path, Plan, PlanFigures, Reduction, Rejected, Scan,
+        ScanDirection, SharedAccess, SharedCopy, Stride, Swizzle, access_global, candidates, choose_memory, conflicts,
+        convert, copy_from_shared, copy_to_shared, gather, gathers, load_shared, reduce, reductions, scan, slots,
+        store_shared,
+    };
+
+    /// Matrix multiplication: which instruction multiplies, and how its operands get there.
+    pub mod dot {
+        #[doc(inline)]
+        pub use tilewright_plan::contract::{Candidate, ContractError, Contraction, Question, Scale, candidates, plan};
+    }
+}
+
+/// Tile programs: how they are built or read, checked and printed, and how layouts are chosen for them. A
+/// [`ProgramCompiler`] makes a kernel of one.
+pub mod tile {
+    #[doc(inline)]
+    pub use tilewright_assign::{Strategy, synthesis};
+    #[doc(inline)]
+    pub use tilewright_tile::import::Imports;
+    #[doc(inline)]
+    pub use tilewright_tile::op::{Dialects, name};
+    #[doc(inline)]
+    pub use tilewright_tile::text::{TextError, parse, print};
+    #[doc(inline)]
+    pub use tilewright_tile::{
+        Attribute, BuildError, Dense, Float, FunctionBuilder, Module, OperationBuilder, Type, Value, Violation, verify,
+    };
+}
+
+/// The kernel IR, in which plans and programs become code.
+pub mod kernel {
+    #[doc(inline)]
+    pub use tilewright_kernel::{Builder, Counts, Element, Kernel, Launch, Module, Parameter, VerifyError, verify};
+    #[doc(inline)]
+    pub use tilewright_lower::conversion_kernel;
+}
+
+/// Descriptions of GPUs: lanes, shared memory, instructions, costs.
+pub mod target {
+    #[doc(inline)]
+    pub use tilewright_target::{
+        Catalogue, CatalogueError, Direction, Instruction, InstructionKind, MemoryOperand, Number, Operand, Semantics,
+        TargetDescription, UnusedInstruction,
+    };
+}
+
+/// Vendors' plugins: where they are found, what they compile to, and the devices on which that runs.
+pub mod plugin {
+    #[doc(inline)]
+    pub use tilewright_plugin::{
+        Artifact, Buffer, CompileError, CompileOptions, Device, DeviceError, Discovery, Emit, HostCommand,
+        KernelMetadata, LaunchArgument, LaunchGrid, LaunchRequest, Level, Listener, LoadError, Payload, Registry,
+        RegistryError, Target, listening, serve,
+    };
+}

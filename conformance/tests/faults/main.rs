@@ -26,8 +26,8 @@ use conformance::groups::memory::Memory;
 use conformance::groups::reduce::Reductions;
 use conformance::groups::scan::Scans;
 use conformance::{Answers, Context, Filter, Group, Status, Verdict, list as cases_of};
+use tilewright::Session;
 use tilewright_plugin::Target;
-use tilewright_plugin::{Discovery, Registry};
 use tilewright_testkit::{golden, shared_data};
 
 use liar::{Liar, Lie};
@@ -54,9 +54,8 @@ fn groups() -> Vec<Box<dyn Group>> {
 
 fn targets() -> BTreeMap<String, Arc<dyn Target>> {
     let catalogue = tilewright_targets::catalogue().expect("the targets are read");
-    let mut registry = Registry::new();
-    registry.discover(&Discovery::standard()).expect("plugins are found");
-    let open = |name: &str| registry.target(catalogue.get(name).expect("known")).expect("served");
+    let session = Session::builder(catalogue).open().expect("plugins are found");
+    let open = |name: &str| session.target(name).expect("served");
     all().iter().map(|fault| (fault.target.to_owned(), open(fault.target))).collect()
 }
 

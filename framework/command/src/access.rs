@@ -1,12 +1,9 @@
 //! `tilewright access`: how a tensor in registers is stored to memory and loaded from it: to shared
 //! memory of a given layout, or to global memory.
 
-use std::io::Write;
-
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use tilewright::PipelineError;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{
     GlobalAccess, GlobalTensor, MovementError, SharedAccess, Stride, access_global, load_shared, store_shared,
@@ -14,7 +11,7 @@ use tilewright_plan::movement::{
 use tilewright_target::{Direction, TargetDescription};
 use tilewright_verify::kernels::{copy_kernel, load_kernel, store_kernel};
 
-use crate::emit::{Emission, emit};
+use crate::emit::{Answer, Emission};
 use crate::failure::Failure;
 use crate::figures::Figures;
 use crate::tensor::Tensor;
@@ -51,33 +48,26 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
     let registers = tensor.distributed(&session, "REGISTERS", &options.registers)?;
     let bits = tensor.element_bits()?;
-    let movement = |error| Failure::from(PipelineError::Movement(error));
-    let (answer, text, kernels) = match &options.memory {
+    let answer = |answer| options.emission.answer(&session, &target.name, answer);
+    match &options.memory {
         Some(text) => {
             let memory = tensor.memory(&session, "MEMORY", text)?;
-            let both = of_shared(&registers, &memory, bits, target).map_err(movement)?;
-            let kernels = [
-                store_kernel(&registers, &memory, bits, &both.store),
-                load_kernel(&registers, &memory, bits, &both.load),
-            ];
-            (shared_answer(&both), shared_text(&both, bits), kernels.into_iter().collect::<Result<Vec<_>, _>>())
+            let both = of_shared(&registers, &memory, bits, target)?;
+            let kernels = || {
+                let store = store_kernel(&registers, &memory, bits, &both.store)?;
+                Ok(vec![store, load_kernel(&registers, &memory, bits, &both.load)?])
+            };
+            let text = || Ok(shared_text(&both, bits));
+            answer(Answer { kernels: &kernels, json: &|| shared_answer(&both), text: &text })
         }
         None => {
             let memory = global_tensor(&input::shape(&tensor.shape)?, &options.order, options.alignment)?;
-            let both = of_global(&registers, &memory, bits, target).map_err(movement)?;
-            let kernel = copy_kernel(&registers, bits, &both.load, &both.store).map(|kernel| vec![kernel]);
-            (global_answer(&both), global_text(&both, bits, target), kernel)
+            let both = of_global(&registers, &memory, bits, target)?;
+            let kernels = || Ok(vec![copy_kernel(&registers, bits, &both.load, &both.store)?]);
+            let text = || Ok(global_text(&both, bits, target));
+            answer(Answer { kernels: &kernels, json: &|| global_answer(&both), text: &text })
         }
-    };
-    if let Some((form, code)) = options.emission.wanted() {
-        return emit(&session, &target.name, kernels.map_err(movement)?, form, &code);
     }
-    let mut out = std::io::stdout().lock();
-    match options.emission.json {
-        true => writeln!(out, "{answer}")?,
-        false => write!(out, "{text}")?,
-    }
-    Ok(())
 }
 
 /// Stores to shared memory and loads from it.
@@ -125,14 +115,10 @@ pub fn global_tensor(shape: &[u64], order: &[usize], alignment: u64) -> Result<G
     Ok(tensor)
 }
 
-fn figures(access: &SharedAccess) -> Figures<'_> {
-    Figures::from(&access.figures)
-}
-
 fn shared_text(both: &Both<SharedAccess>, bits: u32) -> String {
     let side = |name: &str, access: &SharedAccess| {
         let wide = access.vector_elements * u64::from(bits);
-        format!("{name}: {wide} bits of a lane at once\n{}", figures(access).text())
+        format!("{name}: {wide} bits of a lane at once\n{}", Figures::from(&access.figures).text())
     };
     format!("{}\n{}", side("stored", &both.store), side("loaded", &both.load))
 }
@@ -154,7 +140,7 @@ fn global_text(both: &Both<GlobalAccess>, bits: u32, target: &TargetDescription)
 /// Accesses of shared memory as programs read them.
 pub fn shared_answer(both: &Both<SharedAccess>) -> Json {
     let side = |access: &SharedAccess| {
-        let mut answer = figures(access).json();
+        let mut answer = Figures::from(&access.figures).json();
         answer["vector_elements"] = json!(access.vector_elements);
         answer
     };

@@ -1,20 +1,17 @@
 //! `tilewright convert`: the plan of a conversion, its counts, its bound, its swizzle.
 
-use std::io::Write;
-
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use tilewright::{PipelineError, Session};
+use tilewright::Session;
 use tilewright_layout::LinearLayout;
 use tilewright_lower::conversion_kernel;
 use tilewright_picture::view::{self, ConversionView};
-use tilewright_plan::movement;
-use tilewright_plan::movement::{Path, Plan, Rejected, Swizzle, slots};
+use tilewright_plan::movement::{self, Path, Plan, Rejected, Swizzle};
 use tilewright_target::TargetDescription;
 
 use crate::draw::{Destination, repeated};
-use crate::emit::{Code, Form, emit};
+use crate::emit::{Answer, Emission, Form};
 use crate::failure::Failure;
 use crate::figures::Figures;
 use crate::tensor::Tensor;
@@ -88,32 +85,26 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let session = input::session(global)?;
     let question = options.conversion.question(&session)?;
     let target = options.conversion.tensor.target(&session)?;
-    let movement = |error| Failure::from(PipelineError::Movement(error));
     let served = session.served(&target.name)?;
     let means = input::means(target, served.as_ref());
     let means = options.max_scratch.map_or(means, |bytes| means.with_scratch(bytes));
-    let plan = movement::convert(&question.src, &question.dst, question.element_bits, means).map_err(movement)?;
-    if let Some(form) = options.emit {
-        let kernel = conversion_kernel("convert", &question.src, &question.dst, question.element_bits, &plan);
-        let code = Code::to(options.destination.output().map(ToOwned::to_owned));
-        return emit(&session, &target.name, vec![kernel.map_err(movement)?], form, &code);
-    }
-    let mut out = std::io::stdout().lock();
-    if options.json {
-        writeln!(out, "{}", answer(&plan))?;
-        return Ok(());
-    }
-    if options.explain || !options.draw {
-        write!(out, "{}", explained(&plan, &question.src))?;
-    }
-    if options.explain {
-        let (open, closed) =
-            movement::candidates(&question.src, &question.dst, question.element_bits, means).map_err(movement)?;
-        write!(out, "{}", weighed(&plan, open, &closed, &target.name))?;
-    }
-    drop(out);
+    let Question { src, dst, element_bits } = &question;
+    let plan = &movement::convert(src, dst, *element_bits, means)?;
+    let text = || {
+        let shown = options.explain || !options.draw;
+        let mut text = if shown { explained(plan, src) } else { String::new() };
+        if options.explain {
+            let (open, closed) = movement::candidates(src, dst, *element_bits, means)?;
+            text += &weighed(plan, open, &closed, &target.name);
+        }
+        Ok(text)
+    };
+    let kernels = || Ok(vec![conversion_kernel("convert", src, dst, *element_bits, plan)?]);
+    let output = options.destination.output().map(ToOwned::to_owned);
+    let emission = Emission { json: options.json, emit: options.emit, output };
+    emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })?;
     match options.draw {
-        true => draw(&options.conversion, &question, &plan, target, &options.destination),
+        true => draw(&options.conversion, &question, plan, target, &options.destination),
         false => Ok(()),
     }
 }
@@ -148,24 +139,12 @@ fn weighed(plan: &Plan, open: Vec<Plan>, closed: &[Rejected<Path>], target: &str
     open.sort_by_key(|way| way.path != plan.path);
     let closed: Vec<_> =
         closed.iter().filter(|way| open.iter().all(|plan| plan.path != way.candidate)).cloned().collect();
-    let way = |plan: &Plan| Way {
-        name: plan.path.to_string(),
-        slots: slots(&plan.figures.counts),
-        cycles: plan.figures.cost,
-        counts: plan.figures.counts,
-        shared_bytes: plan.figures.shared_bytes,
-    };
-    ways::table(&open.iter().map(way).collect::<Vec<_>>(), &closed, target)
-}
-
-/// The plan's figures.
-fn figures(plan: &Plan) -> Figures<'_> {
-    Figures::from(&plan.figures)
+    ways::table(open.iter().map(|plan| Way::new(plan.path.to_string(), &plan.figures)), &closed, target)
 }
 
 /// The plan as people read it.
 fn explained(plan: &Plan, src: &LinearLayout) -> String {
-    let mut text = format!("path {}: {}\n{}", plan.path, meaning(plan.path), figures(plan).text());
+    let mut text = format!("path {}: {}\n{}", plan.path, meaning(plan.path), Figures::from(&plan.figures).text());
     if let Some(swizzle) = plan.swizzle() {
         text += &format!("\n{}", drawn(swizzle, src));
     }
@@ -201,7 +180,7 @@ fn drawn(swizzle: &Swizzle, src: &LinearLayout) -> String {
 
 /// The plan as programs read it.
 pub fn answer(plan: &Plan) -> Json {
-    let mut answer = figures(plan).json();
+    let mut answer = Figures::from(&plan.figures).json();
     answer["path"] = json!(plan.path);
     answer
 }

@@ -1,19 +1,16 @@
 //! `tilewright copy`: how a tensor is copied from global to shared memory of a given layout: by which row of the
 //! instruction table, or through registers.
 
-use std::io::Write;
-
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use tilewright::PipelineError;
 use tilewright_kernel::Launch;
 use tilewright_plan::movement::{BoxCopy, CopyQuestion, Means, SharedCopy, copy_to_shared};
 use tilewright_target::TargetDescription;
 use tilewright_verify::kernels::{Stages, pointer_copy_kernel, tensor_copy_kernel};
 
 use crate::access::global_tensor;
-use crate::emit::{Emission, emit};
+use crate::emit::{Answer, Emission};
 use crate::failure::Failure;
 use crate::figures::Figures;
 use crate::tensor::Tensor;
@@ -69,27 +66,21 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         mapped: !options.no_map && options.order.is_empty(),
     };
     let means = Means::of(target.description()).with_instructions(target.instructions());
-    let movement = |error| Failure::from(PipelineError::Movement(error));
-    let copy = copy_to_shared(&question, means).map_err(movement)?;
-    if let Some((form, code)) = options.emission.wanted() {
+    let copy = &copy_to_shared(&question, means)?;
+    let kernels = || {
         let stages = Stages { buffers: options.stages, tensors: 2 * options.stages, omitted: None };
         let kernel = match copy.boxes() {
             Some(boxes) => tensor_copy_kernel(boxes, &memory, Launch::new(lanes, options.warps), stages),
-            None => pointer_copy_kernel(&copy, &memory, element_bits, stages),
+            None => pointer_copy_kernel(copy, &memory, element_bits, stages),
         };
-        let kernel = kernel.map_err(movement)?;
-        return emit(&session, &target.description().name, vec![kernel], form, &code);
-    }
-    let mut out = std::io::stdout().lock();
-    match options.emission.json {
-        true => writeln!(out, "{}", answer(&copy))?,
-        false => write!(out, "{}", text(&copy, target.description()))?,
-    }
-    Ok(())
+        Ok(vec![kernel?])
+    };
+    let text = || Ok(text(copy, target.description()));
+    options.emission.answer(&session, &tensor.target, Answer { kernels: &kernels, json: &|| answer(copy), text: &text })
 }
 
 fn figures(copy: &SharedCopy) -> Figures<'_> {
-    Figures { counts: copy.counts, cost: copy.cost, shared_bytes: 0, bound: None, above_bound: None }
+    Figures::new(copy.counts, copy.cost, 0)
 }
 
 fn text(copy: &SharedCopy, target: &TargetDescription) -> String {

@@ -1,21 +1,17 @@
 //! `tilewright dot`: how a target multiplies two matrices, and the code.
 
-use std::io::Write;
-
 use clap::Args;
-use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value as Json, json};
 
-use tilewright::PipelineError;
 use tilewright_layout::{LinearLayout, layout_to_json};
-use tilewright_plan::contract;
-use tilewright_plan::contract::{Candidate, Contraction, Question, Scale};
+use tilewright_plan::contract::{self, Candidate, Contraction, Question, Scale};
 use tilewright_plan::movement::{Means, Rejected};
 use tilewright_target::Number;
 use tilewright_verify::kernels::mma_kernel;
 
-use crate::emit::{Emission, emit};
+use crate::emit::{Answer, Emission};
 use crate::failure::Failure;
+use crate::text_table::table;
 use crate::{Global, input};
 
 /// Which product, and what to say of it.
@@ -92,22 +88,17 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     question.shuffled = ["a", "b"].map(|factor| options.shuffled.iter().any(|named| named == factor));
     (question.chained, question.k_width) = (options.chained, options.k_width);
     question.saturating = options.saturating;
-    let plan = contract::plan(&question, means).map_err(refused)?;
-    if let Some((form, code)) = options.emission.wanted() {
-        let kernel = mma_kernel(&plan, false, means).map_err(PipelineError::Movement)?;
-        return emit(&session, &target.name, vec![kernel], form, &code);
-    }
-    let mut out = std::io::stdout().lock();
-    if options.emission.json {
-        writeln!(out, "{}", answer(&plan))?;
-        return Ok(());
-    }
-    write!(out, "{}", explained(&plan, means)?)?;
-    if options.explain {
-        let (candidates, closed) = contract::candidates(&question, means).map_err(refused)?;
-        write!(out, "{}", ways(&candidates, &closed))?;
-    }
-    Ok(())
+    let plan = &contract::plan(&question, means)?;
+    let text = || {
+        let mut text = explained(plan, means)?;
+        if options.explain {
+            let (candidates, closed) = contract::candidates(&question, means)?;
+            text += &ways(&candidates, &closed);
+        }
+        Ok(text)
+    };
+    let kernels = || Ok(vec![mma_kernel(plan, false, means)?]);
+    options.emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })
 }
 
 fn number(option: &str, text: &str) -> Result<Number, Failure> {
@@ -134,13 +125,8 @@ fn scale(option: &str, text: &Option<String>, options: &Options) -> Result<Optio
     Ok(Some(scale))
 }
 
-fn refused(error: contract::ContractError) -> Failure {
-    Failure::Input(error.to_string())
-}
-
 fn answer(plan: &Contraction) -> Json {
-    let layout = |layout: &LinearLayout| layout_to_json(layout);
-    let cost = plan.cost;
+    let (cost, layout) = (plan.cost, |layout: &LinearLayout| layout_to_json(layout));
     json!({
         "unit": plan.unit_name(), "transposed": plan.is_transposed(), "warps": plan.warps(), "chunk": plan.chunk(),
         "k_width": plan.k_width(), "issues": cost.issues, "registers": cost.registers, "cycles": cost.cycles(),
@@ -169,9 +155,7 @@ fn explained(plan: &Contraction, means: Means<'_>) -> Result<String, Failure> {
         cost.cast_cycles
     );
     text += &format!("{} registers of 32 bits a lane\n", cost.registers);
-    let feeds = plan.feeds(means).map_err(PipelineError::Movement)?;
-    let [scale_a, scale_b] = plan.scale_feeds(means).map_err(PipelineError::Movement)?;
-    let [of_a, of_b] = feeds;
+    let ([of_a, of_b], [scale_a, scale_b]) = (plan.feeds(means)?, plan.scale_feeds(means)?);
     let narrow = [question.a, question.b].map(|number| number.bits() < 8);
     let ways = [
         ("a", narrow[0], Some(of_a)),
@@ -196,7 +180,7 @@ fn explained(plan: &Contraction, means: Means<'_>) -> Result<String, Failure> {
         text += &format!("{name}: {loads} a warp from global memory, {way}\n");
     }
     if question.shuffled.contains(&true) {
-        let order = plan.shuffle().map_err(refused)?;
+        let order = plan.shuffle()?;
         text += &format!("\nshuffled memory along K, from place in memory to place in the matrix: {order}\n");
     }
     for (name, layout) in [("a", &plan.a), ("b", &plan.b), ("c", &plan.c)] {
@@ -212,12 +196,8 @@ fn explained(plan: &Contraction, means: Means<'_>) -> Result<String, Failure> {
 
 /// The ways that were weighed, the best first, and why others are closed.
 fn ways(candidates: &[Candidate], closed: &[Rejected<String>]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["unit", "", "warps", "chunk", "cycles", "issuing", "factors", "casting", "issues", "registers"]);
-    for column in table.column_iter_mut().skip(3) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    let header = ["unit", "", "warps", "chunk", "cycles", "issuing", "factors", "casting", "issues", "registers"];
+    let mut table = table(header, 3..header.len());
     for Candidate { unit, transposed, warps, chunk, cost } in candidates {
         let cycles = [cost.cycles(), cost.issue_cycles, cost.traffic_cycles, cost.cast_cycles];
         let mut row = vec![unit.clone(), if *transposed { "transposed" } else { "" }.to_owned()];

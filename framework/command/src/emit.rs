@@ -4,10 +4,12 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use serde_json::Value as Json;
 
 use tilewright::{PipelineError, Session};
 use tilewright_kernel as kernel;
 use tilewright_kernel::{Kernel, Module};
+use tilewright_plan::movement::MovementError;
 use tilewright_plugin::{CompileOptions, Emit};
 
 use crate::failure::Failure;
@@ -27,6 +29,9 @@ pub enum Form {
     Functions,
 }
 
+/// The optimisation level of the code generator unless the user gives another.
+const OPTIMISATION: u8 = 2;
+
 /// How code is made and where it goes.
 #[derive(Debug, Args)]
 pub struct Code {
@@ -34,7 +39,7 @@ pub struct Code {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Optimisation level of the code generator.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
+    #[arg(long, default_value_t = OPTIMISATION, value_parser = clap::value_parser!(u8).range(0..=3))]
     opt: u8,
 }
 
@@ -46,23 +51,36 @@ pub struct Emission {
     pub json: bool,
     /// Write code for a kernel around the plan, in this form, instead of its figures.
     #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
-    emit: Option<Form>,
+    pub emit: Option<Form>,
     /// Write the code to this file instead of standard output.
     #[arg(short, long, value_name = "FILE", requires = "emit")]
-    output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
+}
+
+/// A plan in the forms in which it can be answered; only the one that the options name is produced.
+pub struct Answer<'a> {
+    /// Kernels around the plan.
+    pub kernels: &'a dyn Fn() -> Result<Vec<Kernel>, MovementError>,
+    /// The plan as programs read it.
+    pub json: &'a dyn Fn() -> Json,
+    /// The plan as people read it.
+    pub text: &'a dyn Fn() -> Result<String, Failure>,
 }
 
 impl Emission {
-    /// The form of code that is wanted, and how.
-    pub fn wanted(&self) -> Option<(Form, Code)> {
-        self.emit.map(|form| (form, Code::to(self.output.clone())))
-    }
-}
-
-impl Code {
-    /// Code to a file, or to standard output.
-    pub fn to(output: Option<PathBuf>) -> Self {
-        Self { output, opt: 2 }
+    /// Answers with a plan for a target.
+    pub fn answer(&self, session: &Session, target: &str, answer: Answer<'_>) -> Result<(), Failure> {
+        let Answer { kernels, json, text } = answer;
+        if let Some(form) = self.emit {
+            let code = Code { output: self.output.clone(), opt: OPTIMISATION };
+            return emit(session, target, kernels()?, form, &code);
+        }
+        let mut out = std::io::stdout().lock();
+        match self.json {
+            true => writeln!(out, "{}", json())?,
+            false => write!(out, "{}", text()?)?,
+        }
+        Ok(())
     }
 }
 

@@ -5,10 +5,12 @@ use std::process::ExitCode;
 
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 
-use tilewright::{PipelineError, QuestionError};
+use tilewright::{PipelineError, QuestionError, SessionError};
 use tilewright_layout::text::TextError;
 use tilewright_picture::PictureError;
-use tilewright_plugin::CompileError;
+use tilewright_plan::contract::ContractError;
+use tilewright_plan::movement::MovementError;
+use tilewright_plugin::{CompileError, LoadError};
 use tilewright_target::CatalogueError;
 
 /// Why there is no answer.
@@ -90,15 +92,26 @@ impl From<PipelineError> for Failure {
     }
 }
 
-impl From<PictureError> for Failure {
-    fn from(error: PictureError) -> Self {
-        Self::Input(error.to_string())
-    }
+/// Errors that are always the fault of the input.
+macro_rules! input_errors {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::Input(error.to_string())
+            }
+        }
+    )*};
 }
 
-impl From<CatalogueError> for Failure {
-    fn from(error: CatalogueError) -> Self {
-        Self::Input(error.to_string())
+input_errors!(CatalogueError, ContractError, MovementError, PictureError);
+
+/// The user named the plugin's file: one that is no plugin is bad input, one that misbehaves is broken.
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Plugin(LoadError::Broken { .. } | LoadError::Isolated(_)) => Self::Broken(error.to_string()),
+            _ => Self::Input(error.to_string()),
+        }
     }
 }
 

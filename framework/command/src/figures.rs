@@ -1,11 +1,13 @@
 //! What a plan takes of a warp and of the block, beside what no plan can go below: for people and for
 //! programs.
 
-use comfy_table::{Table, presets};
+use comfy_table::Table;
 use serde_json::{Value as Json, json};
 
 use tilewright_kernel::Counts;
 use tilewright_plan::movement::{Bound, PlanFigures, slots};
+
+use crate::text_table::table;
 
 /// The figures of a plan.
 #[derive(Debug, Clone, Copy)]
@@ -16,10 +18,10 @@ pub struct Figures<'a> {
     pub cost: f64,
     /// Shared memory of the block in bytes.
     pub shared_bytes: u64,
-    /// What no plan can go below, where that is known.
-    pub bound: Option<Bound>,
-    /// Why the counts are above it, where they are.
-    pub above_bound: Option<&'a str>,
+    /// What no plan can go below, if that is known.
+    bound: Option<Bound>,
+    /// Why the counts are above it, if they are.
+    above_bound: Option<&'a str>,
 }
 
 impl<'a> From<&'a PlanFigures> for Figures<'a> {
@@ -30,6 +32,11 @@ impl<'a> From<&'a PlanFigures> for Figures<'a> {
 }
 
 impl Figures<'_> {
+    /// The figures of a plan of which no lower bound is known.
+    pub fn new(counts: Counts, cost: f64, shared_bytes: u64) -> Self {
+        Self { counts, cost, shared_bytes, bound: None, above_bound: None }
+    }
+
     /// Price, counts beside their bounds, and why they are above them.
     pub fn text(&self) -> String {
         let mut text = format!(
@@ -66,9 +73,7 @@ impl Figures<'_> {
             ("block barriers", counts.barriers, None),
             ("cluster barriers", counts.cluster_barriers, None),
         ];
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
-        table.set_header(["per warp", "plan", if self.bound.is_some() { "bound" } else { "" }]);
+        let mut table = table(["per warp", "plan", if self.bound.is_some() { "bound" } else { "" }], 0..0);
         for (name, count, bound) in rows {
             if count > 0 || bound.is_some_and(|bound| bound > 0) {
                 let bound = bound.map_or_else(String::new, |bound| bound.to_string());

@@ -1,16 +1,12 @@
 //! `tilewright gather`: how elements are gathered along an axis, by indices that are known at run time.
 
-use std::io::Write;
-
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use tilewright::PipelineError;
-use tilewright_plan::movement;
-use tilewright_plan::movement::Gather;
+use tilewright_plan::movement::{self, Gather};
 use tilewright_verify::kernels::gather_kernel;
 
-use crate::emit::{Emission, emit};
+use crate::emit::{Answer, Emission};
 use crate::failure::Failure;
 use crate::figures::Figures;
 use crate::tensor::Tensor;
@@ -47,41 +43,30 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let shape = options.index_shape.as_ref().unwrap_or(&tensor.shape);
     let indices = tensor.distributed_of(&session, "INDICES", &options.indices, shape)?;
     let (axis, bits) = (tensor.axis(options.axis)?, tensor.element_bits()?);
-    let movement = |error| Failure::from(PipelineError::Movement(error));
-    let plan = movement::gather(&src, &indices, axis, bits, target).map_err(movement)?;
-    if let Some((form, code)) = options.emission.wanted() {
-        let kernel = gather_kernel([&src, &indices], bits, &plan).map_err(movement)?;
-        return emit(&session, &target.name, vec![kernel], form, &code);
-    }
-    let mut out = std::io::stdout().lock();
-    if options.emission.json {
-        writeln!(out, "{}", answer(&plan))?;
-        return Ok(());
-    }
-    write!(out, "path {}\n{}", plan.path, figures(&plan).text())?;
-    if plan.expected_wavefronts > 0.0 {
-        let mean = plan.expected_wavefronts;
-        writeln!(out, "\nwavefronts loaded are at least these; over indices drawn evenly the mean is {mean:.1}")?;
-    }
-    if options.explain {
-        let (open, closed) = movement::gathers(&src, &indices, axis, bits, target).map_err(movement)?;
-        write!(out, "{}", ways::table(&open.iter().map(way).collect::<Vec<_>>(), &closed, &target.name))?;
-    }
-    Ok(())
+    let plan = &movement::gather(&src, &indices, axis, bits, target)?;
+    let text = || {
+        let mut text = format!("path {}\n{}", plan.path, figures(plan).text());
+        if plan.expected_wavefronts > 0.0 {
+            let mean = plan.expected_wavefronts;
+            text +=
+                &format!("\nwavefronts loaded are at least these; over indices drawn evenly the mean is {mean:.1}\n");
+        }
+        if options.explain {
+            let (open, closed) = movement::gathers(&src, &indices, axis, bits, target)?;
+            text += &ways::table(open.iter().map(way), &closed, &target.name);
+        }
+        Ok(text)
+    };
+    let kernels = || Ok(vec![gather_kernel([&src, &indices], bits, plan)?]);
+    options.emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })
 }
 
-fn way(plan: &Gather) -> Way {
-    Way {
-        name: plan.path.to_string(),
-        slots: plan.expected_slots(),
-        cycles: plan.figures.cost,
-        counts: plan.figures.counts,
-        shared_bytes: plan.figures.shared_bytes,
-    }
+fn way(plan: &Gather) -> Way<'_> {
+    Way { slots: plan.expected_slots(), ..Way::new(plan.path.to_string(), &plan.figures) }
 }
 
 fn figures(plan: &Gather) -> Figures<'_> {
-    Figures { bound: None, ..Figures::from(&plan.figures) }
+    Figures::new(plan.figures.counts, plan.figures.cost, plan.figures.shared_bytes)
 }
 
 /// The plan as programs read it.

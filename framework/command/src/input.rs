@@ -9,7 +9,6 @@ use tilewright_kernel::Element;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::Means;
 use tilewright_plugin::Target;
-use tilewright_plugin::{Discovery, HostCommand, LoadError, Registry};
 use tilewright_target::TargetDescription;
 
 use crate::Global;
@@ -24,16 +23,10 @@ const TIMEOUT_VARIABLE: &str = "TILEWRIGHT_PLUGIN_TIMEOUT";
 /// The targets and plugins that the options and the environment name. Plugins run in processes of
 /// their own, so that none can take the command down with it.
 pub fn session(global: &Global) -> Result<Session, Failure> {
-    let mut catalogue = tilewright_targets::catalogue()?;
-    for directory in &global.targets {
-        catalogue.add_directory(directory)?;
-    }
+    let builder = Session::builder(tilewright_targets::catalogue()?).target_directories(&global.targets)?;
     let program = std::env::current_exe()
         .map_err(|error| Failure::Broken(format!("cannot find this program's own file: {error}")))?;
-    let mut registry = Registry::isolated(HostCommand::new(program, ["plugin-host"]), patience()?);
-    let discovery = global.plugin.iter().fold(Discovery::standard(), |discovery, file| discovery.file(file));
-    registry.discover(&discovery).map_err(of_named_plugin)?;
-    Ok(Session::new(catalogue, registry))
+    Ok(builder.plugins(&global.plugin).isolated(program, patience()?).open()?)
 }
 
 /// A target and, where a plugin serves it, the rows of its instruction table.
@@ -50,14 +43,6 @@ fn patience() -> Result<Duration, Failure> {
     seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).ok_or_else(|| {
         Failure::Input(format!("{TIMEOUT_VARIABLE}=`{text}` is no number of seconds above zero; the default is 60"))
     })
-}
-
-/// The user named the file: one that is no plugin is bad input, one that misbehaves is broken.
-fn of_named_plugin(error: LoadError) -> Failure {
-    match error {
-        LoadError::Broken { .. } | LoadError::Isolated(_) => Failure::Broken(error.to_string()),
-        _ => Failure::Input(error.to_string()),
-    }
 }
 
 /// A shape written as `128x64`.

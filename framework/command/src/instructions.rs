@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use comfy_table::{Table, presets};
+use comfy_table::Table;
 use serde_json::{Value as Json, json};
 
 use tilewright_layout::Dim;
@@ -11,6 +11,7 @@ use tilewright_target::{Instruction, InstructionKind, MemoryOperand, Operand, Se
 
 use crate::draw::{Destination, draw_instruction};
 use crate::failure::Failure;
+use crate::text_table::table;
 use crate::{Global, input};
 
 /// Which table.
@@ -78,9 +79,7 @@ impl Notes {
 
 /// What there is, each with the type of every operand.
 fn used_table(rows: &[Instruction], notes: &mut Notes) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["instruction", "shape", "types", "cycles", "source"]);
+    let mut table = table(["instruction", "shape", "types", "cycles", "source"], 0..0);
     for row in rows {
         let cycles = row.cycles.map_or_else(|| "unknown".to_owned(), |cycles| cycles.to_string());
         let types: Vec<String> = tiles(row).map(|(role, element, _)| format!("{role}:{element}")).collect();
@@ -91,9 +90,7 @@ fn used_table(rows: &[Instruction], notes: &mut Notes) -> Table {
 
 /// What is known and nothing uses, with the reason.
 fn unused_table(forms: &[UnusedInstruction], notes: &mut Notes) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["known and unused", "shape", "types", "reason", "source"]);
+    let mut table = table(["known and unused", "shape", "types", "reason", "source"], 0..0);
     for form in forms {
         let types: Vec<String> = form.types.iter().map(|(role, element)| format!("{role}:{element}")).collect();
         let said = |[m, n, k]: &[u64; 3]| format!("{m}x{n}x{k}");

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use clap::Args;
-use comfy_table::{Table, presets};
+use serde_json::{Map, Value as Json, json};
 
 use tilewright::LayoutQuestion;
-use tilewright_layout::{Dim, FamilySpec, Layout, LinearLayout, MemoryLayout};
+use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, layout_to_json};
 
 use crate::failure::Failure;
 use crate::notation::Notation;
+use crate::text_table::table;
 use crate::{Global, input};
 
 /// What to show.
@@ -46,7 +47,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         .map_err(|error| Failure::of_question("LAYOUT", &options.layout, error))?;
     let layout = match &question {
         LayoutQuestion::Given(layout) => Layout::Distributed((**layout).clone()),
-        LayoutQuestion::Family(spec) => resolved(&session, options, spec, &shape)?,
+        LayoutQuestion::Family(spec) => session.layout(options.target.as_deref(), spec, &shape)?,
     };
     let mut out = std::io::stdout().lock();
     if let Some(notation) = options.notation {
@@ -55,7 +56,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         return Ok(());
     }
     if options.json {
-        writeln!(out, "{}", crate::batch::layout_answer(&layout))?;
+        writeln!(out, "{}", answer(&layout))?;
         return Ok(());
     }
     writeln!(out, "{}\n", layout.linear())?;
@@ -63,13 +64,35 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-fn resolved(
-    session: &tilewright::Session,
-    options: &Options,
-    spec: &FamilySpec,
-    shape: &[u64],
-) -> Result<Layout, Failure> {
-    Ok(session.layout(options.target.as_deref(), spec, shape)?)
+/// A padded layout of at most so many elements lists the physical offset of each.
+const MOST_OFFSETS: u64 = 4096;
+
+/// A layout as an answer: its bases, and for a memory layout alignment and padding.
+pub fn answer(layout: &Layout) -> Json {
+    let mut answer = match layout_to_json(layout.linear()) {
+        Json::Object(map) => map,
+        other => return other,
+    };
+    if let Layout::Memory(memory) = layout {
+        if let Some(alignment) = memory.alignment {
+            answer.insert("alignment".to_owned(), json!(alignment));
+        }
+        if !memory.padding.is_empty() {
+            padding_answer(memory, &mut answer);
+        }
+    }
+    Json::Object(answer)
+}
+
+fn padding_answer(memory: &MemoryLayout, answer: &mut Map<String, Json>) {
+    let linear = &memory.linear;
+    let elements = 1u64 << linear.in_bits(Dim::OFFSET).min(63);
+    let listed = (0..elements.min(MOST_OFFSETS)).map(|offset| {
+        let coordinate: Vec<_> = linear.outs().unpack(linear.apply_packed(offset)).map(|(_, c)| c).collect();
+        json!([offset, coordinate, memory.physical_offset(offset)])
+    });
+    answer.insert("physical_offsets".to_owned(), listed.collect());
+    answer.insert("allocated_elements".to_owned(), json!(memory.allocated_elements()));
 }
 
 /// The layout as a table with a cell for each element.
@@ -169,10 +192,9 @@ fn page(
     columns: Option<(Dim, u64)>,
 ) -> String {
     let (row_count, column_count) = (rows.map_or(1, |r| r.1), columns.map_or(1, |c| c.1));
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
     let shown_columns = column_count.min(MOST);
-    table.set_header(std::iter::once(String::new()).chain((0..shown_columns).map(|column| column.to_string())));
+    let header: Vec<_> = std::iter::once(String::new()).chain((0..shown_columns).map(|c| c.to_string())).collect();
+    let mut table = table(header, 0..0);
     for row in 0..row_count.min(MOST) {
         let cell = |column: u64| {
             let mut place = fixed.to_vec();

@@ -29,6 +29,7 @@ mod run;
 mod scan;
 mod targets;
 mod tensor;
+mod text_table;
 mod ways;
 
 use std::path::PathBuf;

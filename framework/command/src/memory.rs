@@ -3,10 +3,9 @@
 use std::io::Write;
 
 use clap::Args;
-use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value as Json, json};
 
-use tilewright::{PipelineError, Session};
+use tilewright::Session;
 use tilewright_layout::cute;
 use tilewright_layout::{Layout, Spellings, layout_to_json, spec_to_json};
 use tilewright_plan::movement::{
@@ -15,6 +14,7 @@ use tilewright_plan::movement::{
 use tilewright_target::Direction;
 
 use crate::failure::Failure;
+use crate::text_table::table;
 use crate::{Global, input};
 
 /// What is asked for.
@@ -76,8 +76,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     };
     let served = session.served(&options.target)?;
     let means = input::means(target, served.as_ref());
-    let choice = choose_memory(&accessors, input::element_bits(&options.element)?, &constraints, means)
-        .map_err(|error| Failure::from(PipelineError::Movement(error)))?;
+    let choice = choose_memory(&accessors, input::element_bits(&options.element)?, &constraints, means)?;
     let mut out = std::io::stdout().lock();
     if options.json {
         writeln!(out, "{}", answer(&choice))?;
@@ -141,19 +140,9 @@ fn meaning(kind: Kind) -> &'static str {
     }
 }
 
-fn table(header: &[&str], numbers: std::ops::Range<usize>) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(header);
-    for column in table.column_iter_mut().skip(numbers.start).take(numbers.len()) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-}
-
 fn by_accessor(chosen: &Candidate, accessors: &[Accessor]) -> String {
     let mut table =
-        table(&["per warp", "times", "wavefronts", "conflicts", "at least", "elements an access", "by"], 1..6);
+        table(["per warp", "times", "wavefronts", "conflicts", "at least", "elements an access", "by"], 1..6);
     for (figures, accessor) in chosen.accessors.iter().zip(accessors) {
         let what = match (accessor.direction, &accessor.copy) {
             (Direction::Store, None) => "store",
@@ -171,7 +160,7 @@ fn by_accessor(chosen: &Candidate, accessors: &[Accessor]) -> String {
 
 /// The kinds that were weighed, the best first.
 fn by_kind(choice: &MemoryChoice) -> String {
-    let mut table = table(&["kind", "wavefronts", "conflicts", "bytes", "global units", ""], 1..5);
+    let mut table = table(["kind", "wavefronts", "conflicts", "bytes", "global units", ""], 1..5);
     for (at, candidate) in choice.candidates.iter().enumerate() {
         let units =
             candidate.fetch.as_ref().map_or_else(String::new, |f| format!("{} of {}", f.units, f.straight_units));

@@ -1,17 +1,13 @@
 //! `tilewright reduce`: how a tensor, or a tuple of tensors, is reduced along an axis.
 
-use std::io::Write;
-
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use tilewright::PipelineError;
 use tilewright_layout::layout_to_json;
-use tilewright_plan::movement;
-use tilewright_plan::movement::{Reduction, slots};
+use tilewright_plan::movement::{self, Reduction};
 use tilewright_verify::kernels::reduction_kernel;
 
-use crate::emit::{Emission, emit};
+use crate::emit::{Answer, Emission};
 use crate::failure::Failure;
 use crate::figures::Figures;
 use crate::tensor::Tensor;
@@ -41,25 +37,17 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
     let src = tensor.distributed(&session, "LAYOUT", &options.layout)?;
     let (axis, bits) = (tensor.axis(options.axis)?, tensor.tuple_bits()?);
-    let movement = |error| Failure::from(PipelineError::Movement(error));
-    let plan = &movement::reduce(&src, axis, &bits, target).map_err(movement)?;
-    if let Some((form, code)) = options.emission.wanted() {
-        let kernel = reduction_kernel(&src, &bits, plan).map_err(movement)?;
-        return emit(&session, &target.name, vec![kernel], form, &code);
-    }
-    let mut out = std::io::stdout().lock();
-    if options.emission.json {
-        writeln!(out, "{}", answer(plan))?;
-        return Ok(());
-    }
-    write!(out, "{}: {}\n{}", axis, meaning(plan), figures(plan).text())?;
-    if options.explain {
-        let all = movement::reductions(&src, axis, &bits, target).map_err(movement)?;
-        let all: Vec<Way> = all.iter().map(way).collect();
-        write!(out, "{}", ways::table(&all, &[], &target.name))?;
-    }
-    writeln!(out, "\nthe result's layout, in every lane that held a part:\n{}", plan.result)?;
-    Ok(())
+    let plan = &movement::reduce(&src, axis, &bits, target)?;
+    let text = || {
+        let mut text = format!("{axis}: {}\n{}", meaning(plan), Figures::from(&plan.figures).text());
+        if options.explain {
+            let all = movement::reductions(&src, axis, &bits, target)?;
+            text += &ways::table(all.iter().map(way), &[], &target.name);
+        }
+        Ok(text + &format!("\nthe result's layout, in every lane that held a part:\n{}\n", plan.result))
+    };
+    let kernels = || Ok(vec![reduction_kernel(&src, &bits, plan)?]);
+    options.emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })
 }
 
 fn meaning(plan: &Reduction) -> &'static str {
@@ -70,24 +58,15 @@ fn meaning(plan: &Reduction) -> &'static str {
     }
 }
 
-fn way(plan: &Reduction) -> Way {
+fn way(plan: &Reduction) -> Way<'_> {
     let trips = if plan.hands_out() { ", handed out" } else { "" };
-    Way {
-        name: format!("{} lane bits halve, {} read parts{trips}", plan.halving_lanes(), plan.reading_lanes()),
-        slots: slots(&plan.figures.counts),
-        cycles: plan.figures.cost,
-        counts: plan.figures.counts,
-        shared_bytes: plan.figures.shared_bytes,
-    }
-}
-
-fn figures(plan: &Reduction) -> Figures<'_> {
-    Figures::from(&plan.figures)
+    let name = format!("{} lane bits halve, {} read parts{trips}", plan.halving_lanes(), plan.reading_lanes());
+    Way::new(name, &plan.figures)
 }
 
 /// The plan as programs read it.
 pub fn answer(plan: &Reduction) -> Json {
-    let mut answer = figures(plan).json();
+    let mut answer = Figures::from(&plan.figures).json();
     answer["layout"] = json!(layout_to_json(&plan.result));
     answer
 }

@@ -1,12 +1,13 @@
 //! `tilewright run`: cases on the emulator, each held against what it must leave.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 
 use clap::Args;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use tilewright::ProgramCompiler;
 use tilewright_emulator::{FaultKind, Limits};
@@ -47,23 +48,6 @@ enum Outcome {
     Unsupported(String),
 }
 
-impl Outcome {
-    fn word(&self) -> &'static str {
-        match self {
-            Self::Pass { .. } => "pass",
-            Self::Fail(_) => "fail",
-            Self::Unsupported(_) => "unsupported",
-        }
-    }
-
-    fn detail(&self) -> String {
-        match self {
-            Self::Pass { steps } => format!("{steps} operations"),
-            Self::Fail(detail) | Self::Unsupported(detail) => detail.clone(),
-        }
-    }
-}
-
 /// Runs the command.
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let session = input::session(global)?;
@@ -73,22 +57,34 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let files = files(&options.cases)?;
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
-    let outcomes = Outcomes::new(options.json, files.len());
     let next = AtomicUsize::new(0);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = options.jobs.map_or(processors, usize::from).min(files.len().max(1));
-    std::thread::scope(|scope| {
+    let [pass, fail, unsupported] = std::thread::scope(|scope| {
+        let (sender, outcomes) = mpsc::channel();
         for _ in 0..jobs {
-            scope.spawn(|| {
+            let (sender, next, files, compiler) = (sender.clone(), &next, &files, &compiler);
+            scope.spawn(move || {
                 loop {
                     let place = next.fetch_add(1, Ordering::Relaxed);
                     let Some(file) = files.get(place) else { break };
-                    outcomes.add(place, file, one(file, &compiler, options));
+                    // Nobody listens if the output was closed.
+                    if sender.send((place, one(file, compiler, options))).is_err() {
+                        break;
+                    }
                 }
             });
         }
-    });
-    outcomes.end(&name)
+        drop(sender);
+        told(&mut std::io::stdout(), outcomes, &files, options.json)
+    })?;
+    if !options.json {
+        writeln!(std::io::stdout(), "{name}: {pass} pass, {fail} fail, {unsupported} unsupported")?;
+    }
+    match fail {
+        0 => Ok(()),
+        _ => Err(Failure::Broken(format!("{fail} of {} cases fail", files.len()))),
+    }
 }
 
 /// The files of the cases that are named, those of a folder by name.
@@ -138,70 +134,30 @@ fn remedy(error: &RunError) -> &'static str {
     }
 }
 
-/// What came out so far; told in the order of the cases.
-struct Outcomes {
+/// The outcomes of all cases, told in the order of the cases as soon as those before are known.
+fn told(
+    out: &mut impl Write,
+    outcomes: impl IntoIterator<Item = (usize, Outcome)>,
+    files: &[PathBuf],
     json: bool,
-    told: Mutex<Told>,
-}
-
-struct Told {
-    waiting: Vec<Option<(String, Outcome)>>,
-    next: usize,
-    counts: [usize; 3],
-    written: std::io::Result<()>,
-}
-
-impl Outcomes {
-    fn new(json: bool, cases: usize) -> Self {
-        let waiting = (0..cases).map(|_| None).collect();
-        Self { json, told: Mutex::new(Told { waiting, next: 0, counts: [0; 3], written: Ok(()) }) }
-    }
-
-    fn add(&self, place: usize, file: &Path, outcome: Outcome) {
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let mut told = self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        told.waiting[place] = Some((name, outcome));
-        while let Some((name, outcome)) = told.take() {
-            told.counts[match outcome {
-                Outcome::Pass { .. } => 0,
-                Outcome::Fail(_) => 1,
-                Outcome::Unsupported(_) => 2,
-            }] += 1;
-            if told.written.is_ok() {
-                told.written = self.tell(&name, &outcome);
+) -> std::io::Result<[usize; 3]> {
+    let (mut waiting, mut next, mut counts) = (BTreeMap::new(), 0, [0; 3]);
+    for (place, outcome) in outcomes {
+        waiting.insert(place, outcome);
+        while let Some(outcome) = waiting.remove(&next) {
+            let name = files[next].file_stem().unwrap_or_default().to_string_lossy();
+            let (at, word, detail) = match outcome {
+                Outcome::Pass { steps } => (0, "pass", format!("{steps} operations")),
+                Outcome::Fail(detail) => (1, "fail", detail),
+                Outcome::Unsupported(detail) => (2, "unsupported", detail),
+            };
+            counts[at] += 1;
+            match json {
+                true => writeln!(out, "{}", json!({"name": name, "status": word, "detail": detail}))?,
+                false => writeln!(out, "{word:<11}  {name}: {detail}")?,
             }
+            next += 1;
         }
     }
-
-    fn tell(&self, name: &str, outcome: &Outcome) -> std::io::Result<()> {
-        let (word, detail) = (outcome.word(), outcome.detail());
-        let mut out = std::io::stdout().lock();
-        if self.json {
-            let answer: Json = json!({"name": name, "status": word, "detail": detail});
-            return writeln!(out, "{answer}");
-        }
-        writeln!(out, "{word:<11}  {name}: {detail}")
-    }
-
-    fn end(self, target: &str) -> Result<(), Failure> {
-        let told = self.told.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        told.written?;
-        let [pass, fail, unsupported] = told.counts;
-        if !self.json {
-            writeln!(std::io::stdout(), "{target}: {pass} pass, {fail} fail, {unsupported} unsupported")?;
-        }
-        match fail {
-            0 => Ok(()),
-            _ => Err(Failure::Broken(format!("{fail} of {} cases fail", pass + fail + unsupported))),
-        }
-    }
-}
-
-impl Told {
-    /// The next outcome in order, where it is there.
-    fn take(&mut self) -> Option<(String, Outcome)> {
-        let outcome = self.waiting.get_mut(self.next)?.take()?;
-        self.next += 1;
-        Some(outcome)
-    }
+    Ok(counts)
 }

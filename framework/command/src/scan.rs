@@ -1,16 +1,12 @@
 //! `tilewright scan`: how a tensor, or a tuple of tensors, is scanned along an axis.
 
-use std::io::Write;
-
 use clap::Args;
 use serde_json::Value as Json;
 
-use tilewright::PipelineError;
-use tilewright_plan::movement;
-use tilewright_plan::movement::{Scan, ScanDirection};
+use tilewright_plan::movement::{self, Scan, ScanDirection};
 use tilewright_verify::kernels::{add, scan_kernel};
 
-use crate::emit::{Emission, emit};
+use crate::emit::{Answer, Emission};
 use crate::failure::Failure;
 use crate::figures::Figures;
 use crate::tensor::Tensor;
@@ -39,18 +35,10 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
     let src = tensor.distributed(&session, "LAYOUT", &options.layout)?;
     let (axis, bits) = (tensor.axis(options.axis)?, tensor.tuple_bits()?);
-    let movement = |error| Failure::from(PipelineError::Movement(error));
-    let plan = movement::scan(&src, axis, &bits, direction(options.reverse), target).map_err(movement)?;
-    if let Some((form, code)) = options.emission.wanted() {
-        let kernel = scan_kernel(&src, &bits, &plan, &mut add);
-        return emit(&session, &target.name, vec![kernel.map_err(movement)?], form, &code);
-    }
-    let mut out = std::io::stdout().lock();
-    match options.emission.json {
-        true => writeln!(out, "{}", answer(&plan))?,
-        false => write!(out, "{axis}: {}\n{}", meaning(&plan), figures(&plan).text())?,
-    }
-    Ok(())
+    let plan = &movement::scan(&src, axis, &bits, direction(options.reverse), target)?;
+    let kernels = || Ok(vec![scan_kernel(&src, &bits, plan, &mut add)?]);
+    let text = || Ok(format!("{axis}: {}\n{}", meaning(plan), Figures::from(&plan.figures).text()));
+    options.emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })
 }
 
 /// From which end.
@@ -66,11 +54,7 @@ fn meaning(plan: &Scan) -> &'static str {
     }
 }
 
-fn figures(plan: &Scan) -> Figures<'_> {
-    Figures::from(&plan.figures)
-}
-
 /// The plan as programs read it.
 pub fn answer(plan: &Scan) -> Json {
-    figures(plan).json()
+    Figures::from(&plan.figures).json()
 }

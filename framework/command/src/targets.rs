@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use clap::Args;
-use comfy_table::{Table, presets};
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::text_table::table;
 use crate::{Global, input};
 
 /// How to list.
@@ -26,9 +26,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         return Ok(std::io::stdout().lock().write_all(tilewright_targets::SCHEMA.as_bytes())?);
     }
     let session = input::session(global)?;
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["target", "product", "architecture", "lanes", "shared KiB", "plugin"]);
+    let mut table = table(["target", "product", "architecture", "lanes", "shared KiB", "plugin"], 0..0);
     let mut out = std::io::stdout().lock();
     for target in session.catalogue().iter() {
         let plugin = session.registry().serves(&target.architecture).map(|plugin| plugin.name.clone());

@@ -1,48 +1,37 @@
 //! The ways that were weighed, and why one won.
 
-use comfy_table::{CellAlignment, Table, presets};
+use tilewright_plan::movement::{Path, PlanFigures, Rejected, slots};
 
-use tilewright_kernel::Counts;
-use tilewright_plan::movement::{Path, Rejected};
+use crate::text_table;
 
 /// A way to do what was asked.
 #[derive(Debug, Clone)]
-pub struct Way {
+pub struct Way<'a> {
     /// What it is called.
     pub name: String,
     /// Its price in wavefront slots of a warp.
     pub slots: f64,
-    /// Cycles of the block by the target's table.
-    pub cycles: f64,
-    /// What a warp executes.
-    pub counts: Counts,
-    /// Shared memory of the block in bytes.
-    pub shared_bytes: u64,
+    /// What it takes of a warp and of the block.
+    pub figures: &'a PlanFigures,
 }
+
+impl<'a> Way<'a> {
+    /// A way whose price is that of its counts.
+    pub fn new(name: String, figures: &'a PlanFigures) -> Self {
+        Self { name, slots: slots(&figures.counts), figures }
+    }
+}
+
+const HEADER: [&str; 11] =
+    ["way", "slots", "cycles", "exchanges", "selects", "permutes", "stored", "loaded", "barriers", "bytes", ""];
 
 /// The ways, the chosen one first and the others in the order of their price, with what each takes of a
 /// warp and why it lost; then those that are closed.
-pub fn table(ways: &[Way], closed: &[Rejected<Path>], target: &str) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header([
-        "way",
-        "slots",
-        "cycles",
-        "exchanges",
-        "selects",
-        "permutes",
-        "stored",
-        "loaded",
-        "barriers",
-        "bytes",
-        "",
-    ]);
-    for column in table.column_iter_mut().skip(1).take(9) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+pub fn table<'a>(ways: impl Iterator<Item = Way<'a>>, closed: &[Rejected<Path>], target: &str) -> String {
+    let ways: Vec<_> = ways.collect();
+    let mut table = text_table::table(HEADER, 1..10);
     for (place, way) in ways.iter().enumerate() {
-        let counts = way.counts;
+        let counts = way.figures.counts;
         let numbers = [
             counts.exchanges,
             counts.selects,
@@ -50,11 +39,11 @@ pub fn table(ways: &[Way], closed: &[Rejected<Path>], target: &str) -> String {
             counts.wavefronts_stored,
             counts.wavefronts_loaded,
             counts.barriers + counts.cluster_barriers + counts.warp_barriers,
-            way.shared_bytes,
+            way.figures.shared_bytes,
         ];
-        let mut row = vec![way.name.clone(), rounded(way.slots), format!("{:.0}", way.cycles)];
+        let mut row = vec![way.name.clone(), rounded(way.slots), format!("{:.0}", way.figures.cost)];
         row.extend(numbers.map(|number| number.to_string()));
-        row.push(verdict(place, ways));
+        row.push(verdict(place, &ways));
         table.add_row(row);
     }
     for way in closed {
@@ -71,7 +60,7 @@ pub fn table(ways: &[Way], closed: &[Rejected<Path>], target: &str) -> String {
 }
 
 /// Why a way is chosen or not.
-fn verdict(place: usize, ways: &[Way]) -> String {
+fn verdict(place: usize, ways: &[Way<'_>]) -> String {
     let (way, chosen) = (&ways[place], &ways[0]);
     if place == 0 {
         return match &ways[1..] {
@@ -83,12 +72,13 @@ fn verdict(place: usize, ways: &[Way]) -> String {
             _ => "chosen: few slots by few accesses of shared memory".to_owned(),
         };
     }
-    let accesses = |way: &Way| (way.counts.shared_stores + way.counts.shared_loads) as f64;
+    let accesses = |way: &Way<'_>| (way.figures.counts.shared_stores + way.figures.counts.shared_loads) as f64;
+    let cycles = |way: &Way<'_>| way.figures.cost.round();
     let mut said = Vec::new();
     for (what, own, best) in [
         ("slots", way.slots, chosen.slots),
         ("accesses", accesses(way), accesses(chosen)),
-        ("cycles", way.cycles.round(), chosen.cycles.round()),
+        ("cycles", cycles(way), cycles(chosen)),
     ] {
         // What costs more slots needs no further reason.
         if own != best && (said.is_empty() || way.slots <= chosen.slots) {

@@ -43,5 +43,5 @@ pub unsafe extern "C" fn tw_blob_size(blob: *const tw_blob) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_blob_destroy(blob: *mut tw_blob) {
     // SAFETY: as the caller promises.
-    unsafe { crate::boundary::destroy(blob) }
+    unsafe { crate::handle::destroy(blob) }
 }

@@ -1,7 +1,7 @@
 //! What crosses: pointers of the caller are checked, panics are caught.
 
 use std::any::Any;
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::error::{Failure, TW_ERROR_INTERNAL, tw_error};
@@ -101,31 +101,4 @@ pub(crate) unsafe fn fill<Value: Copy>(name: &str, value: &Value, out: *mut Valu
         std::ptr::copy_nonoverlapping(from.add(size_of::<usize>()), to.add(size_of::<usize>()), rest);
     }
     Ok(())
-}
-
-/// A text for C: what stands before the first zero byte.
-pub(crate) fn text(text: impl Into<Vec<u8>>) -> CString {
-    CString::new(text).unwrap_or_else(|error| {
-        let end = error.nul_position();
-        let mut bytes = error.into_vec();
-        bytes.truncate(end);
-        CString::new(bytes).unwrap_or_default()
-    })
-}
-
-/// A handle for the caller.
-pub(crate) fn handle<Made>(made: Made) -> *mut Made {
-    Box::into_raw(Box::new(made))
-}
-
-/// Frees a handle.
-///
-/// # Safety
-/// `handle` is null, or came from [`handle`] and is not used any more.
-pub(crate) unsafe fn destroy<Made>(handle: *mut Made) {
-    if !handle.is_null() {
-        // SAFETY: as the caller promises. Dropping what is here does not panic; if it did, the caller would not see it.
-        let made = unsafe { Box::from_raw(handle) };
-        let _: Result<(), Box<dyn Any + Send>> = catch_unwind(AssertUnwindSafe(|| drop(made)));
-    }
 }

@@ -7,8 +7,9 @@ use tilewright_assign::Strategy;
 use tilewright_kernel::{Kernel, Module};
 use tilewright_plugin::{Artifact, CompileOptions, Emit};
 
-use crate::boundary::{borrowed, fill, guarded, handle, place, read_text, text};
+use crate::boundary::{borrowed, fill, guarded, place, read_text};
 use crate::error::{Failure, TW_ERROR_UNSUPPORTED, tw_error};
+use crate::handle::{destroy, handle, text};
 use crate::option::{number, read_options, tw_option, unknown, wrong};
 use crate::plan::tw_plan;
 use crate::session::tw_session;
@@ -326,5 +327,5 @@ pub unsafe extern "C" fn tw_code_kernel(code: *const tw_code, index: usize, out:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_code_destroy(code: *mut tw_code) {
     // SAFETY: as the caller promises.
-    unsafe { crate::boundary::destroy(code) }
+    unsafe { destroy(code) }
 }

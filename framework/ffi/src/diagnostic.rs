@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tilewright_plugin::{Level, Listener, listening};
 
-use crate::boundary::text;
+use crate::handle::text;
 
 /// Something failed.
 pub const TW_SEVERITY_ERROR: u32 = 1;

@@ -2,13 +2,13 @@
 
 use std::ffi::{CString, c_char};
 
-use tilewright::ProgramError;
-use tilewright::{PipelineError, QuestionError};
+use tilewright::{PipelineError, ProgramError, QuestionError, SessionError};
 use tilewright_layout::text::TextError;
 use tilewright_layout::{FamilyError, LayoutError};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::LoadError;
 use tilewright_target::CatalogueError;
+
+use crate::handle::{destroy, handle, text};
 
 /// The caller broke a rule of this interface: a null pointer, an index past the end, a text that is no UTF-8.
 pub const TW_ERROR_ARGUMENT: u32 = 1;
@@ -61,8 +61,8 @@ impl Failure {
     /// The handle.
     pub(crate) fn boxed(self) -> *mut tw_error {
         let (line, column) = self.place;
-        let message = crate::boundary::text(self.message);
-        Box::into_raw(Box::new(tw_error { code: self.code, message, line, column }))
+        let message = text(self.message);
+        handle(tw_error { code: self.code, message, line, column })
     }
 }
 
@@ -118,9 +118,13 @@ impl From<CatalogueError> for Failure {
     }
 }
 
-impl From<LoadError> for Failure {
-    fn from(error: LoadError) -> Self {
-        Self::new(TW_ERROR_PLUGIN, error.to_string())
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        let code = match error {
+            SessionError::Targets(_) => TW_ERROR_TARGET,
+            _ => TW_ERROR_PLUGIN,
+        };
+        Self::new(code, error.to_string())
     }
 }
 
@@ -178,5 +182,5 @@ pub unsafe extern "C" fn tw_error_column(error: *const tw_error) -> u32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_error_destroy(error: *mut tw_error) {
     // SAFETY: as the caller promises.
-    unsafe { crate::boundary::destroy(error) }
+    unsafe { destroy(error) }
 }

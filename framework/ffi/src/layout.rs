@@ -7,8 +7,9 @@ use tilewright_layout::cute;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, layout_to_json};
 
 use crate::blob::tw_blob;
-use crate::boundary::{borrowed, fill, guarded, handle, place, read_array, read_optional_text, read_text, text};
+use crate::boundary::{borrowed, fill, guarded, place, read_array, read_optional_text, read_text};
 use crate::error::{Failure, TW_ERROR_INPUT, tw_error};
+use crate::handle::{destroy, handle, text};
 use crate::session::tw_session;
 
 /// The dims that a layout maps from: register, lane, warp and block; offset and block of a layout in memory.
@@ -292,5 +293,5 @@ pub unsafe extern "C" fn tw_layout_invert(layout: *const tw_layout, out: *mut *m
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_layout_destroy(layout: *mut tw_layout) {
     // SAFETY: as the caller promises.
-    unsafe { crate::boundary::destroy(layout) }
+    unsafe { destroy(layout) }
 }

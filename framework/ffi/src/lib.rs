@@ -21,6 +21,7 @@ mod boundary;
 mod code;
 mod diagnostic;
 mod error;
+mod handle;
 mod layout;
 mod names;
 mod option;

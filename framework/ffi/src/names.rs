@@ -9,7 +9,7 @@ pub struct tw_names {
 
 impl tw_names {
     pub(crate) fn of(names: impl IntoIterator<Item = String>) -> Self {
-        Self { names: names.into_iter().map(crate::boundary::text).collect() }
+        Self { names: names.into_iter().map(crate::handle::text).collect() }
     }
 }
 
@@ -41,5 +41,5 @@ pub unsafe extern "C" fn tw_names_at(names: *const tw_names, index: usize) -> *c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_names_destroy(names: *mut tw_names) {
     // SAFETY: as the caller promises.
-    unsafe { crate::boundary::destroy(names) }
+    unsafe { crate::handle::destroy(names) }
 }

@@ -9,8 +9,9 @@ use tilewright_lower::conversion_kernel;
 use tilewright_plan::movement::{Plan, PlanFigures, slots};
 
 use crate::blob::tw_blob;
-use crate::boundary::{borrowed, fill, guarded, handle, place, read_text, text};
+use crate::boundary::{borrowed, fill, guarded, place, read_text};
 use crate::error::{Failure, TW_ERROR_INPUT, tw_error};
+use crate::handle::{destroy, handle, text};
 use crate::layout::tw_layout;
 use crate::session::tw_session;
 
@@ -136,5 +137,5 @@ pub unsafe extern "C" fn tw_plan_write(plan: *const tw_plan, out: *mut *mut tw_b
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_plan_destroy(plan: *mut tw_plan) {
     // SAFETY: as the caller promises.
-    unsafe { crate::boundary::destroy(plan) }
+    unsafe { destroy(plan) }
 }

@@ -8,14 +8,15 @@ use std::time::Duration;
 
 use serde_json::json;
 use tilewright::Session;
-use tilewright_plugin::{Discovery, HostCommand, Registry};
+use tilewright_plugin::Discovery;
 use tilewright_tile::import::Imports;
 use tilewright_tile::op::Dialects;
 
 use crate::blob::tw_blob;
-use crate::boundary::{borrowed, fill, guarded, handle, place, read_text};
+use crate::boundary::{borrowed, fill, guarded, place, read_text};
 use crate::diagnostic::{Diagnostics, TW_SEVERITY_INFO, heard, tw_diagnostic_callback};
 use crate::error::{Failure, tw_error};
+use crate::handle::{destroy, handle};
 use crate::names::tw_names;
 use crate::option::{number, read_options, tw_option, unknown, wrong};
 
@@ -74,26 +75,19 @@ impl Wanted {
     }
 
     fn session(self, diagnostics: Option<&Arc<Diagnostics>>) -> Result<Session, Failure> {
-        let mut catalogue = known_targets()?;
-        for directory in &self.targets {
-            catalogue.add_directory(directory)?;
-        }
-        let mut registry = match self.isolate {
-            Some(command) => Registry::isolated(HostCommand::new(command, ["plugin-host"]), self.patience),
-            None => Registry::new(),
+        let builder = Session::builder(tilewright_targets::catalogue()?).target_directories(&self.targets)?;
+        let builder = match self.isolate {
+            Some(command) => builder.isolated(command, self.patience),
+            None => builder,
         };
-        let refusals = registry.discover(&self.discovery)?;
-        for refusal in refusals {
-            if let Some(diagnostics) = diagnostics {
+        let session = builder.discovery(self.discovery).open()?;
+        if let Some(diagnostics) = diagnostics {
+            for refusal in session.registry().refusals() {
                 diagnostics.say(TW_SEVERITY_INFO, &format!("a plugin was passed over: {}", refusal.reason));
             }
         }
-        Ok(Session::new(catalogue, registry))
+        Ok(session)
     }
-}
-
-fn known_targets() -> Result<tilewright_target::Catalogue, Failure> {
-    Ok(tilewright_targets::catalogue()?)
 }
 
 /// The folder `tilewright` beside this library, where an installation has the plugins, and `deps`, where cargo has them.
@@ -158,7 +152,7 @@ pub unsafe extern "C" fn tw_session_create(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_session_destroy(session: *mut tw_session) {
     // SAFETY: as the caller promises.
-    unsafe { crate::boundary::destroy(session) }
+    unsafe { destroy(session) }
 }
 
 /// The names of the targets, those that no plugin serves too. Available since 1.0.

@@ -1,24 +1,17 @@
 //! Where everything of a picture goes, in pixels at scale one.
-//!
-//! Text is measured as a fixed-pitch font's, 0.6 of its size to a character.
 
+mod font;
 mod grid;
 
 use crate::{Content, Panel, Picture, Table};
 
-pub(crate) use grid::{Label, Place, PlacedGrid, spans};
+use font::{BODY, LEADING, OPERATOR, TITLE, width};
 
-/// Width of a character of a font of size one.
-pub(crate) const PITCH: f64 = 0.6;
+pub(crate) use font::HEADING;
+pub(crate) use grid::{Label, Place, PlacedGrid, spans};
 
 const MARGIN: f64 = 20.0;
 const GAP: f64 = 36.0;
-pub(crate) const TITLE: f64 = 18.0;
-pub(crate) const HEADING: f64 = 14.0;
-pub(crate) const BODY: f64 = 12.0;
-pub(crate) const OPERATOR: f64 = 30.0;
-/// Height of a line of text, for a font of size one.
-const LEADING: f64 = 1.45;
 /// Side of a legend's swatch.
 pub(crate) const SWATCH: f64 = 14.0;
 
@@ -44,11 +37,6 @@ pub(crate) struct Arranged<'a> {
     pub grids: Vec<Option<PlacedGrid<'a>>>,
     /// Left end and top of each swatch of the legend.
     pub swatches: Vec<(f64, f64)>,
-}
-
-/// Width of a text.
-pub(crate) fn width(text: &str, size: f64) -> f64 {
-    text.chars().count() as f64 * PITCH * size
 }
 
 /// Puts everything in its place.

@@ -13,13 +13,16 @@
 //!
 //! Then [`tilewright_plugin::Target::compile`] makes code of it. The same program gives the same kernel, always.
 
+mod chosen_sizes;
 mod compiler;
 mod error;
+mod kernel;
+mod machine;
+mod neutral;
 mod sizes;
 mod stage;
 
-use compiler::machine_of;
+pub use chosen_sizes::ChosenSizes;
 pub use compiler::{ProgramCompiler, ProgramOptions};
 pub use error::ProgramError;
-pub use sizes::ChosenSizes;
 pub use stage::Stage;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::ChosenSizes;
+use super::chosen_sizes::ChosenSizes;
 use tilewright_assign::Assigned;
 use tilewright_assign::synthesis::Derivation;
 use tilewright_kernel::{self as kernel, Kernel};

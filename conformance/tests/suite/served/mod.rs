@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
+use tilewright::Session;
 use tilewright_plugin::Target;
-use tilewright_plugin::{Discovery, Registry};
 
 /// The targets of these names, served by the plugins beside the suite, in this process so that what panics is seen.
 pub fn targets(names: &[&str]) -> Vec<Arc<dyn Target>> {
     let catalogue = tilewright_targets::catalogue().expect("the targets are read");
-    let mut registry = Registry::new();
-    registry.discover(&Discovery::standard()).expect("plugins are found");
-    let open = |name: &&str| registry.target(catalogue.get(name).expect("known")).expect("served");
-    names.iter().map(open).collect()
+    let session = Session::builder(catalogue).open().expect("plugins are found");
+    names.iter().map(|name| session.target(name).expect("served")).collect()
 }

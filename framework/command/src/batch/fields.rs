@@ -2,6 +2,8 @@
 
 use serde_json::Value as Json;
 
+use super::operations::OPERATIONS;
+
 /// What every request may have: its name, its operation, and what the rows of known answers state of
 /// themselves and of the answer.
 const OF_ROWS: [&str; 7] = ["id", "op", "family", "expected", "expected_error", "unique", "element_bits"];
@@ -39,17 +41,10 @@ pub fn ignored(request: &Json) -> Vec<&str> {
     let (Some(fields), Some(operation)) = (request.as_object(), request.get("op").and_then(Json::as_str)) else {
         return Vec::new();
     };
-    let read: &[&str] = match operation {
-        "layout" => &["params", "shape", "target"],
-        "convert" => &["target", "src", "dst", "shape", "num_warps"],
-        "choose_memory" => &["target", "accessors", "shape", "num_warps", "only", "max_bytes", "excess"],
-        "reduce" => &["target", "src", "shape", "axis", "num_warps"],
-        "scan" => &["target", "src", "shape", "axis", "reverse", "num_warps"],
-        "gather" => &["target", "src", "indices", "shape", "index_shape", "axis", "num_warps"],
-        "access" => &["target", "registers", "memory", "shape", "order", "alignment", "num_warps"],
-        "bank_conflicts" => &["target", "distributed", "shared", "shape", "num_warps"],
-        _ if operation.starts_with("cute.") => &OF_CUTE,
-        _ => &["inputs"],
+    let read: &[&str] = match OPERATIONS.iter().find(|(known, ..)| *known == operation) {
+        Some((_, fields, _)) => fields,
+        None if operation.starts_with("cute.") => &OF_CUTE,
+        None => &["inputs"],
     };
     let stated = STATED.iter().find(|(name, _)| *name == operation).map_or(&[][..], |(_, stated)| stated);
     let known = |name: &&str| OF_ROWS.contains(name) || read.contains(name) || stated.contains(name);

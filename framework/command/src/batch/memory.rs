@@ -2,64 +2,51 @@
 
 use serde_json::Value as Json;
 
-use tilewright::{LayoutQuestion, PipelineError, Session};
 use tilewright_plan::movement::{Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, choose_memory as choose};
 use tilewright_target::Direction;
 
 use crate::input;
 use crate::memory::{answer, kind};
 
-use super::Refusal;
-use super::operations::{bad, checked, element_bits, field, shape};
+use super::refusal::Refusal;
+use super::request::Request;
 
 /// The choice for `accessors`, each a layout with a direction, within `only`, `max_bytes` and `excess`.
-pub fn choose_memory(session: &Session, request: &Json) -> Result<Json, Refusal> {
-    let target = field(request, "target")?.as_str().ok_or_else(|| bad("`target` must be a string"))?;
-    let description = session.catalogue().get(target);
-    let description = description.map_err(|error| Refusal::new("unknown_target", error.to_string()))?;
-    let shape = shape(request)?;
-    let list = field(request, "accessors")?.as_array().ok_or_else(|| bad("`accessors` must be a list"))?;
-    let accessors = list.iter().map(|one| accessor(session, request, target, &shape, one));
+pub fn choose_memory(request: Request<'_>) -> Result<Json, Refusal> {
+    let target = request.target()?;
+    let shape = request.shape()?;
+    let accessors = request.list("accessors")?.iter().map(|one| accessor(request, &shape, one));
     let accessors = accessors.collect::<Result<Vec<_>, _>>()?;
-    let served = session.served(target)?;
-    let means = input::means(description, served.as_ref());
-    let choice = choose(&accessors, element_bits(request)?, &constraints(request)?, means);
-    Ok(answer(&choice.map_err(PipelineError::Movement)?))
+    let served = request.session.served(&target.name)?;
+    let means = input::means(target, served.as_ref());
+    Ok(answer(&choose(&accessors, request.element_bits()?, &constraints(request)?, means)?))
 }
 
-fn accessor(session: &Session, request: &Json, target: &str, shape: &[u64], value: &Json) -> Result<Accessor, Refusal> {
-    let question = LayoutQuestion::from_json(field(value, "layout")?)
-        .map_err(|error| Refusal::new("bad_layout", format!("`layout`: {error}")))?;
-    let layout = checked("layout", request, shape, question.resolve(session, Some(target), shape)?)?;
-    let direction = match field(value, "direction")?.as_str() {
+fn accessor(request: Request<'_>, shape: &[u64], fields: &Json) -> Result<Accessor, Refusal> {
+    let own = Request { fields, ..request };
+    let layout = request.distributed_from("layout", own.field("layout")?, shape)?;
+    let direction = match own.field("direction")?.as_str() {
         Some("store") => Direction::Store,
         Some("load") => Direction::Load,
-        _ => return Err(bad("`direction` must be `store` or `load`")),
+        _ => return Err(Refusal::bad("`direction` must be `store` or `load`")),
     };
-    let copy = match number(value, "copy_bits")?.map(u32::try_from) {
+    let copy = match own.number("copy_bits")?.map(u32::try_from) {
         None => None,
         Some(Ok(access_bits)) => Some(ConsecutiveCopy { global: GlobalTensor::row_major(shape, 16), access_bits }),
-        Some(Err(_)) => return Err(bad("`copy_bits` is more than any access has")),
+        Some(Err(_)) => return Err(Refusal::bad("`copy_bits` is more than any access has")),
     };
-    Ok(Accessor { layout, direction, weight: number(value, "weight")?.unwrap_or(1), copy })
+    Ok(Accessor { layout, direction, weight: own.number("weight")?.unwrap_or(1), copy })
 }
 
-fn constraints(request: &Json) -> Result<Constraints, Refusal> {
-    let kinds = match request.get("only").filter(|only| !only.is_null()) {
+fn constraints(request: Request<'_>) -> Result<Constraints, Refusal> {
+    let named = |name: &Json| {
+        kind(name.as_str().unwrap_or_default()).map_err(|error| Refusal::bad(format_args!("`only`: {error}")))
+    };
+    let kinds = match request.optional("only").filter(|only| !only.is_null()) {
         None => Kind::ALL.to_vec(),
-        Some(only) => {
-            let names = only.as_array().ok_or_else(|| bad("`only` must be a list of kinds"))?;
-            let of =
-                |name: &Json| kind(name.as_str().unwrap_or_default()).map_err(|error| bad(&format!("`only`: {error}")));
-            names.iter().map(of).collect::<Result<_, _>>()?
-        }
+        Some(Json::Array(names)) => names.iter().map(named).collect::<Result<_, _>>()?,
+        Some(_) => return Err(Refusal::bad("`only` must be a list of kinds")),
     };
-    let excess = number(request, "excess")?.unwrap_or(0);
-    Ok(Constraints { kinds, max_bytes: number(request, "max_bytes")?, excess, ..Constraints::default() })
-}
-
-/// A whole number that may be left out.
-fn number(value: &Json, name: &str) -> Result<Option<u64>, Refusal> {
-    let given = value.get(name).filter(|given| !given.is_null());
-    given.map(|given| given.as_u64().ok_or_else(|| bad(&format!("`{name}` must be a whole number")))).transpose()
+    let excess = request.number("excess")?.unwrap_or(0);
+    Ok(Constraints { kinds, max_bytes: request.number("max_bytes")?, excess, ..Constraints::default() })
 }

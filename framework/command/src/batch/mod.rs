@@ -10,6 +10,8 @@ mod lines;
 mod memory;
 mod movement;
 mod operations;
+mod refusal;
+mod request;
 
 use std::io::{BufWriter, Read, Write};
 use std::path::PathBuf;
@@ -24,22 +26,14 @@ use crate::limits::{brief, check_id};
 use crate::{Global, input};
 
 use lines::{Line, Lines};
-
-pub use operations::layout_answer;
+use refusal::Refusal;
+use request::Request;
 
 /// Where the questions are.
 #[derive(Debug, Args)]
 pub struct Options {
     /// The file to read; standard input where it is absent or `-`.
     file: Option<PathBuf>,
-}
-
-/// Why a line has no result.
-pub struct Refusal {
-    /// One of a fixed list: `bad_json`, `bad_request`, `unknown_op`, `unknown_target`, `bad_layout`,
-    /// `undefined`, `unsupported`, `failed`.
-    code: &'static str,
-    message: String,
 }
 
 /// Runs the command.
@@ -72,9 +66,9 @@ fn answer(session: &Session, line: Line<'_>) -> Json {
     };
     let id = request.get("id").cloned().unwrap_or(Json::Null);
     if let Err(message) = check_id(&id) {
-        return json!({ "id": null, "error": Refusal::new("bad_request", message).to_json() });
+        return json!({ "id": null, "error": Refusal::bad(message).to_json() });
     }
-    let mut answer = match operations::perform(session, &request) {
+    let mut answer = match operations::perform(Request { session, fields: &request }) {
         Ok(result) => json!({ "id": id, "result": result }),
         Err(refusal) => json!({ "id": id, "error": refusal.to_json() }),
     };
@@ -87,22 +81,10 @@ fn answer(session: &Session, line: Line<'_>) -> Json {
 
 fn parsed(line: Line<'_>) -> Result<Json, Refusal> {
     match line {
-        Line::Whole(bytes) => {
-            serde_json::from_slice(bytes).map_err(|error| Refusal::new("bad_json", error.to_string()))
+        Line::Whole(bytes) => serde_json::from_slice(bytes).map_err(|error| Refusal::new("bad_json", error)),
+        Line::TooLong => {
+            let message = format_args!("a line of more than {} bytes, the most that is read", lines::LONGEST);
+            Err(Refusal::new("bad_json", message))
         }
-        Line::TooLong => Err(Refusal::new(
-            "bad_json",
-            format!("a line of more than {} bytes, the most that is read", lines::LONGEST),
-        )),
-    }
-}
-
-impl Refusal {
-    fn new(code: &'static str, message: String) -> Self {
-        Self { code, message }
-    }
-
-    fn to_json(&self) -> Json {
-        json!({ "code": self.code, "message": brief(&self.message) })
     }
 }

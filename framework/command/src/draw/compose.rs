@@ -4,7 +4,7 @@ use clap::Args;
 use tilewright_layout::{LayoutError, LinearLayout};
 use tilewright_picture::view;
 
-use super::Destination;
+use super::destination::Destination;
 use super::question::{Question, repeated};
 use crate::failure::Failure;
 use crate::{Global, input};

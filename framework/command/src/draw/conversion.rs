@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::Destination;
+use super::destination::Destination;
 use crate::convert::{self, Conversion};
 use crate::failure::Failure;
 use crate::{Global, input};

@@ -3,7 +3,7 @@
 use clap::Args;
 use tilewright_picture::view::{self, LayoutOptions};
 
-use super::Destination;
+use super::destination::Destination;
 use super::layout::PlaneOptions;
 use super::question::{Question, repeated};
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 use clap::Args;
 use tilewright_picture::view::{self, GlobalView};
 
-use super::Destination;
+use super::destination::Destination;
 use super::question::repeated;
 use crate::failure::Failure;
 use crate::tensor::Tensor;

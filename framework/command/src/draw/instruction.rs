@@ -4,7 +4,7 @@ use clap::Args;
 use tilewright_picture::view;
 use tilewright_target::Instruction;
 
-use super::Destination;
+use super::destination::Destination;
 use crate::failure::Failure;
 use crate::{Global, input};
 

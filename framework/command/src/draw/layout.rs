@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use tilewright_layout::Dim;
 use tilewright_picture::view::{self, ColourBy, LayoutOptions};
 
-use super::Destination;
+use super::destination::Destination;
 use super::question::{Question, repeated};
 use crate::failure::Failure;
 use crate::{Global, input};

@@ -3,7 +3,7 @@
 use clap::Args;
 use tilewright_picture::view;
 
-use super::Destination;
+use super::destination::Destination;
 use super::question::{Question, repeated};
 use crate::failure::Failure;
 use crate::{Global, input};

@@ -5,9 +5,9 @@
 use crate::command;
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use command::{run, said, tilewright};
+use command::{batch, json_lines, lines, run, tilewright};
 use serde_json::{Value as Json, json};
 use tilewright_testkit::known_answers::{Answers, rows};
 
@@ -31,26 +31,6 @@ const SERVED: [&str; 12] = [
     "shared_linear",
 ];
 
-/// The answers of one process to lines that it reads from standard input.
-fn answers(lines: &str) -> Vec<Json> {
-    let mut process: Command = tilewright();
-    let mut process = process
-        .arg("batch")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("batch");
-    let mut input = process.stdin.take().expect("standard input");
-    let lines = lines.to_owned();
-    // Written aside: it answers while it reads.
-    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
-    let said = said(&process.wait_with_output().expect("batch"));
-    writer.join().expect("no panic").expect("all was read");
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    said.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
-}
-
 fn kinds(params: &Json) -> Vec<&str> {
     let own = params["kind"].as_str().expect("a kind");
     let mut kinds = params.get("parent").map(kinds).unwrap_or_default();
@@ -60,12 +40,9 @@ fn kinds(params: &Json) -> Vec<&str> {
 
 /// Asks for every row's layout and gives how many were right; panics at one that is wrong.
 pub fn all_as_expected(rows: &[Json]) -> usize {
-    let mut asked = String::new();
-    for row in rows {
-        let request = json!({"id": row["id"], "op": "layout", "params": row["params"], "shape": row["shape"]});
-        asked += &format!("{request}\n");
-    }
-    let answers = answers(&asked);
+    let asked =
+        rows.iter().map(|row| json!({"id": row["id"], "op": "layout", "params": row["params"], "shape": row["shape"]}));
+    let answers = batch(lines(&asked.collect::<Vec<_>>()));
     assert_eq!(answers.len(), rows.len());
     let mut right = 0;
     for (row, answer) in rows.iter().zip(&answers) {
@@ -110,11 +87,8 @@ fn operations_on_layouts_are_as_known() {
 
 pub fn check_operations_on_layouts_are_as_known(known: Answers) {
     let rows = known.rows(ALGEBRA, "oracle/algebra.jsonl");
-    let asked: String = rows
-        .iter()
-        .map(|row| json!({"id": row["id"], "op": row["op"], "inputs": row["inputs"]}).to_string() + "\n")
-        .collect();
-    let answers = answers(&asked);
+    let asked = rows.iter().map(|row| json!({"id": row["id"], "op": row["op"], "inputs": row["inputs"]}));
+    let answers = batch(lines(&asked.collect::<Vec<_>>()));
     assert_eq!(answers.len(), rows.len());
     let mut refused = 0;
     for (row, answer) in rows.iter().zip(&answers) {
@@ -136,20 +110,20 @@ fn bank_conflicts_are_as_counted() {
 
 pub fn check_bank_conflicts_are_as_counted(known: Answers) {
     let rows = known.rows(CONFLICTS, "oracle/bank_conflicts.jsonl");
-    let mut asked = String::new();
+    let mut asked = Vec::new();
     for row in &rows {
         let mut request = json!({"id": row["id"], "op": "bank_conflicts"});
         for key in ["distributed", "shared", "shape", "element_bits", "num_warps"] {
             request[key] = row[key].clone();
         }
-        asked += &format!("{request}\n");
+        asked.push(request.clone());
         // A product with such banks; families by their parameters.
         request["target"] = json!("h100");
         request["distributed"] = row["distributed"]["params"].clone();
         request["shared"] = row["shared"]["params"].clone();
-        asked += &format!("{request}\n");
+        asked.push(request);
     }
-    let answers = answers(&asked);
+    let answers = batch(lines(&asked));
     assert_eq!(answers.len(), 2 * rows.len());
     for (row, pair) in rows.iter().zip(answers.chunks(2)) {
         let expected = json!({"excess": row["enumerated"]});
@@ -167,10 +141,8 @@ fn padding_spreads_over_the_banks() {
             "distributed": blocked_by([8, 4], [1, 1], [0, 1]),
             "shared": {"kind": "padded_shared", "interval_padding_pairs": padding, "shape": [8, 32], "offset_bases": [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [1, 0], [2, 0], [4, 0]]},
         })
-        .to_string()
-            + "\n"
     };
-    let answers = answers(&(asked(json!([[32, 4]])) + &asked(json!([[128, 4]]))));
+    let answers = batch(lines(&[asked(json!([[32, 4]])), asked(json!([[128, 4]]))]));
     let excess: Vec<_> = answers.iter().map(|answer| &answer["result"]["excess"]).collect();
     // Lane 8c + r reads word (r, c). Rows 4 words apart in banks: 8 rows fill all 32 banks. Rows
     // 0 to 3 in the same banks, and 4 to 7 four further: four words a bank.
@@ -206,8 +178,7 @@ fn conversions_say_what_they_do() {
         conversion("permuted wide", "h100", [16, 8], 64, &rows, &columns),
         conversion("across warps", "mi250", [16, 64], 32, &wide, &across),
     ];
-    let asked: String = questions.iter().map(|question| format!("{question}\n")).collect();
-    let answers = answers(&asked);
+    let answers = batch(lines(&questions));
     let of = |index: usize, field: &str| answers[index]["result"][field].clone();
     for (index, path) in ["none", "shuffle", "shuffle", "shared"].into_iter().enumerate() {
         assert_eq!((&answers[index]["id"], of(index, "path")), (&questions[index]["id"], json!(path)));
@@ -291,7 +262,7 @@ fn one_bad_line_never_stops_the_rest() {
     for (number, (line, _)) in bad.iter().enumerate() {
         asked += &format!("{line}\n\n{}\n", with("id", json!(number)));
     }
-    let answers = answers(&asked);
+    let answers = batch(asked);
     assert_eq!(answers.len(), 2 * bad.len(), "empty lines are no questions");
     for (number, (pair, (line, code))) in answers.chunks(2).zip(&bad).enumerate() {
         let shown: String = line.chars().take(200).collect();
@@ -314,7 +285,7 @@ fn fields_that_nothing_reads_are_named() {
         json!({"id": 3, "op": "cute.coalesce", "input": ["4:1"]}),
         json!({"id": 4, "op": "cute.coalesce", "inputs": ["4:1"], "operation": "coalesce", "output": "4:1"}),
     ];
-    let answers = answers(&questions.iter().map(|question| format!("{question}\n")).collect::<String>());
+    let answers = batch(lines(&questions));
     let ignored: Vec<_> = answers.iter().map(|answer| answer.get("ignored").cloned()).collect();
     assert_eq!(ignored, [Some(json!(["taget"])), None, Some(json!(["input"])), None], "{answers:?}");
     assert!(answers[0]["result"].is_object(), "the answer is there all the same");
@@ -352,7 +323,7 @@ fn questions_unlike_the_rows() {
             "inputs": {"inner": named("größe", "x y", json!([[2], [3]])), "outer": named("x y", "", json!([[3], [1]]))},
         }),
     ];
-    let answers = answers(&questions.iter().map(|question| format!("{question}\n")).collect::<String>());
+    let answers = batch(lines(&questions));
     let bases = |at: usize| &answers[at]["result"]["bases"];
     // The tensor's other axes go to registers, in the order that is given: dim2, dim3, dim4.
     assert_eq!(
@@ -377,15 +348,15 @@ fn questions_unlike_the_rows() {
 fn answers_come_as_they_are_ready() {
     let mut process = tilewright().arg("batch").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("batch");
     let (mut input, output) = (process.stdin.take().expect("input"), process.stdout.take().expect("output"));
-    let mut lines = BufReader::new(output).lines();
+    let mut answers = BufReader::new(output).lines();
     for id in 0..3 {
         let question = json!({"id": id, "op": "cute.coalesce", "inputs": ["(2,4):(1,2)"]});
         // Part of the next line may have come already.
         input.write_all(format!("{question}\n{{").as_bytes()).expect("it is read");
-        let answer: Json = serde_json::from_str(&lines.next().expect("an answer").expect("text")).expect("JSON");
+        let answer: Json = serde_json::from_str(&answers.next().expect("an answer").expect("text")).expect("JSON");
         assert_eq!(answer, json!({"id": id, "result": "8:1"}));
         input.write_all(b"}\n").expect("it is read");
-        let refusal = lines.next().expect("an answer").expect("text");
+        let refusal = answers.next().expect("an answer").expect("text");
         assert!(refusal.contains("bad_request"), "{refusal}");
     }
     drop(input);
@@ -397,7 +368,7 @@ fn answers_come_as_they_are_ready() {
 fn a_line_that_is_too_long_is_refused() {
     let long = format!("{{\"id\": \"{}\"}}\n", "x".repeat(17 << 20));
     let good = json!({"id": 2, "op": "cute.coalesce", "inputs": ["(2,4):(1,2)"]});
-    let answers = answers(&format!("{long}{good}\n"));
+    let answers = batch(format!("{long}{good}\n"));
     let [refused, next] = &answers[..] else { panic!("{} answers", answers.len()) };
     assert_eq!(refused["error"]["code"], "bad_json");
     assert_eq!(next, &json!({"id": 2, "result": "8:1"}));
@@ -409,11 +380,8 @@ fn bytes_that_are_no_text_and_a_last_line_without_an_end() {
     let file = directory.path().join("questions.jsonl");
     std::fs::write(&file, b"\xff\xfe\n{\"id\": 2, \"op\": \"none\"}").expect("a file");
     let said = run(tilewright().arg("batch").arg(&file));
-    let answers: Vec<Json> = said.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    assert_eq!((said.code, answers.len()), (Some(0), 2), "{}{}", said.out, said.err);
-    assert_eq!(
-        (&answers[0]["error"]["code"], &answers[1]["error"]["code"]),
-        (&json!("bad_json"), &json!("unknown_op"))
-    );
+    let answers = json_lines(said.ok());
+    assert_eq!(answers.len(), 2, "{answers:?}");
+    assert_eq!([0, 1].map(|at| &answers[at]["error"]["code"]), ["bad_json", "unknown_op"]);
     assert_eq!(answers[1]["id"], 2);
 }

@@ -1,30 +1,11 @@
 //! The CuTe operations of `tilewright batch`, against the committed known answers of the framework.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use crate::command;
 
+use command::{batch, lines};
 use serde_json::{Value, json};
 
 const CASES: &str = include_str!("../../../layout/tests/data/cute_algebra_cases.json");
-
-fn batch(requests: &[Value]) -> Vec<Value> {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_tilewright"))
-        .arg("batch")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    let lines: String = requests.iter().map(|request| format!("{request}\n")).collect();
-    let mut stdin = child.stdin.take().expect("an input");
-    let writer = std::thread::spawn(move || stdin.write_all(lines.as_bytes()));
-    let output = child.wait_with_output().expect("the command ends");
-    writer.join().expect("no panic").expect("all is read");
-    String::from_utf8(output.stdout)
-        .expect("text")
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("JSON"))
-        .collect()
-}
 
 /// Text with the strides of modes of size 1 set to 0: they say nothing.
 fn canonical(value: &Value) -> Value {
@@ -43,7 +24,7 @@ fn known_answers_come_out() {
         let operation = case["operation"].as_str().expect("a name");
         json!({ "id": id, "op": format!("cute.{operation}"), "inputs": case["inputs"] })
     };
-    let answers = batch(&cases.iter().enumerate().map(request).collect::<Vec<_>>());
+    let answers = batch(lines(&cases.iter().enumerate().map(request).collect::<Vec<_>>()));
     assert_eq!(answers.len(), cases.len());
     for (answer, case) in answers.iter().zip(cases) {
         assert_eq!(canonical(&answer["result"]), canonical(&case["output"]), "{case}: {answer}");
@@ -53,14 +34,14 @@ fn known_answers_come_out() {
 #[test]
 fn what_has_no_answer_is_refused_with_a_reason() {
     let request = |op: &str, inputs: Value| json!({ "id": 0, "op": op, "inputs": inputs });
-    let answers = batch(&[
+    let answers = batch(lines(&[
         request("cute.composition", json!(["(4,6,8):(2,3,5)", "6:3"])),
         request("cute.composition", json!(["(4,6:1", "6:3"])),
         request("cute.composition", json!(["4:1"])),
         request("cute.table", json!(["1000000:1"])),
         request("cute.guess", json!([])),
         request("cute.filter", json!(["4:1", "8:1"])),
-    ]);
+    ]));
     let codes: Vec<_> = answers.iter().map(|answer| answer["error"]["code"].as_str().unwrap_or("none")).collect();
     assert_eq!(codes, ["undefined", "bad_layout", "bad_request", "bad_request", "unknown_op", "bad_request"]);
     assert!(answers[0]["error"]["message"].as_str().is_some_and(|text| text.contains("at index")), "{}", answers[0]);

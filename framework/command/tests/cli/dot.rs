@@ -3,7 +3,6 @@
 use crate::command;
 
 use command::{run, tilewright};
-use serde_json::Value as Json;
 
 const SQUARE: [&str; 7] = ["dot", "--m", "64", "--n", "64", "--k", "64"];
 const HALVES: [&str; 6] = ["--a", "f16", "--b", "f16", "--acc", "f32"];
@@ -11,8 +10,7 @@ const HALVES: [&str; 6] = ["--a", "f16", "--b", "f16", "--acc", "f32"];
 #[test]
 fn a_plan_and_the_ways_that_were_weighed() {
     let said = run(tilewright().args(SQUARE).args(HALVES).args(["--target", "mi250", "--explain"]));
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    assert!(said.out.starts_with("by v_mfma_f32_"), "{}", said.out);
+    assert!(said.ok().starts_with("by v_mfma_f32_"), "{}", said.out);
     for words in ["warps 2 x 2", "registers of 32 bits a lane", "multiply-adds", "several independent blocks"] {
         assert!(said.out.contains(words), "no `{words}` in {}", said.out);
     }
@@ -29,9 +27,8 @@ fn cycles(line: &str) -> Option<f64> {
 
 #[test]
 fn the_same_as_json() {
-    let said = run(tilewright().args(SQUARE).args(HALVES).args(["--target", "a100", "--json", "--k-width", "4"]));
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    let plan: Json = serde_json::from_str(&said.out).expect("JSON");
+    let plan =
+        run(tilewright().args(SQUARE).args(HALVES).args(["--target", "a100", "--json", "--k-width", "4"])).json();
     assert_eq!(plan["unit"], "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
     assert_eq!((&plan["warps"], &plan["k_width"]), (&serde_json::json!([2, 2]), &4.into()));
     // 64 x 64 x 64 over 16 x 8 x 16 and four warps.
@@ -54,8 +51,7 @@ fn factors_with_scales_are_planned_and_lowered() {
     for words in ["scale_a: ", "scale_b: ", "bytes a warp"] {
         assert!(said.out.contains(words), "no `{words}` in {}", said.out);
     }
-    let said = of(&["--target", "a100", "--json"]);
-    let plan: Json = serde_json::from_str(&said.out).expect("JSON");
+    let plan = of(&["--target", "a100", "--json"]).json();
     assert_eq!(plan["unit"], "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32");
     assert!(plan["scale_a"].is_object() && plan["scale_b"].is_object());
     assert!(of(&["--target", "a100", "--emit", "kernel"]).out.contains("scale_b: ptr.global"));

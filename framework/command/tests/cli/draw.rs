@@ -4,7 +4,7 @@ use crate::command;
 
 use std::path::Path;
 
-use command::{BLOCKED, program, root, run, tilewright};
+use command::{BLOCKED, root, run, shell, tilewright};
 use tilewright_testkit::golden;
 
 const MATRIX: &str =
@@ -13,9 +13,7 @@ const SWIZZLED: &str = "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 
 
 /// The text of a picture, drawn with these arguments.
 fn drawn(arguments: &[&str]) -> String {
-    let said = run(tilewright().arg("draw").args(arguments));
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{arguments:?}");
-    said.out
+    run(tilewright().arg("draw").args(arguments)).ok().to_owned()
 }
 
 fn refused(arguments: &[&str]) -> String {
@@ -38,11 +36,7 @@ fn the_documentation_shows_what_its_commands_draw() {
     for line in commands("docs/pictures.md") {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir_all(folder.path().join("docs/pictures")).expect("a folder");
-        let script = format!("tilewright() {{ \"$BUILT\" \"$@\"; }}\n{line}");
-        let mut shell = program("/bin/sh");
-        shell.args(["-c", &script]).env("BUILT", assert_cmd::cargo::cargo_bin!("tilewright"));
-        let said = run(shell.current_dir(folder.path()));
-        assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (Some(0), "", ""), "{line}");
+        assert_eq!(run(&mut shell(&line, folder.path())).ok(), "", "{line}");
         for file in std::fs::read_dir(folder.path().join("docs/pictures")).expect("a folder") {
             let file = file.expect("a file");
             let name = Path::new("docs/pictures").join(file.file_name());

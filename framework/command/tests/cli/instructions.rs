@@ -2,14 +2,13 @@
 
 use crate::command;
 
-use command::{run, tilewright};
+use command::{json_lines, run, tilewright};
 use serde_json::Value as Json;
 
 #[test]
 fn a_table_has_a_line_for_each_instruction() {
     let said = run(tilewright().args(["instructions", "--target", "rx7900xtx"]));
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    let lines: Vec<Vec<&str>> = said.out.lines().map(|line| line.split_whitespace().collect()).collect();
+    let lines: Vec<Vec<&str>> = said.ok().lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[0], ["instruction", "shape", "types", "cycles", "source"]);
     // RDNA 3 has four of floating-point factors and two of integers, these for either sign of each factor, wrapping or
     // clamping; all for waves of 32 and of 64 lanes.
@@ -24,9 +23,9 @@ fn a_table_has_a_line_for_each_instruction() {
 #[test]
 fn places_and_scales_are_told() {
     let said = run(tilewright().args(["instructions", "--target", "b200"]));
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    let listed = said.ok();
     let line = |name: &str| {
-        said.out.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_else(|| panic!("no {name}"))
+        listed.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_else(|| panic!("no {name}"))
     };
     let scaled = line("tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X.m128n64k32.f32.e4m3.e5m2.");
     assert!(
@@ -44,9 +43,7 @@ fn places_and_scales_are_told() {
 
 #[test]
 fn the_same_as_json_lines() {
-    let said = run(tilewright().args(["instructions", "--target", "a100", "--json"]));
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    let lines: Vec<Json> = said.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let lines = json_lines(run(tilewright().args(["instructions", "--target", "a100", "--json"])).ok());
     let named = |name: &str| lines.iter().find(|line| line["name"] == name).unwrap_or_else(|| panic!("no {name}"));
     let product = named("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32");
     assert_eq!((&product["kind"], &product["shape"]), (&"matrix".into(), &"16x8x16".into()));
@@ -74,15 +71,12 @@ fn a_target_that_is_not_known_is_named() {
 fn an_instruction_is_drawn_as_by_draw() {
     for (target, name) in [("h100", "m16n8k16.row.col.f32.f16"), ("a100", "ldmatrix.sync.aligned.m8n8.x4.shared.b16")] {
         let drawn = run(tilewright().args(["instructions", "--target", target, "--draw", name]));
-        assert_eq!((drawn.code, drawn.err.as_str()), (Some(0), ""));
-        let same = run(tilewright().args(["draw", "instruction", "--target", target, name]));
-        assert_eq!(drawn.out, same.out);
+        assert_eq!(drawn.ok(), run(tilewright().args(["draw", "instruction", "--target", target, name])).out);
     }
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("mma.svg");
     let arguments = ["instructions", "--target", "h100", "--draw", "m16n8k16.row.col.f32.f16", "-o"];
-    let said = run(tilewright().args(arguments).arg(&file));
-    assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (Some(0), "", ""));
+    assert_eq!(run(tilewright().args(arguments).arg(&file)).ok(), "");
     let text = std::fs::read_to_string(&file).expect("a picture");
     let kept = std::fs::read_to_string(command::root().join("docs/pictures/mma.svg")).expect("a picture");
     assert!(text == kept, "the picture of the documentation");

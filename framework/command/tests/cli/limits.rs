@@ -2,12 +2,11 @@
 
 use crate::command;
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use command::{BLOCKED, run, said, tilewright};
+use command::{BLOCKED, batch, run, tilewright};
 use serde_json::Value as Json;
 
 const SWIZZLED: &str = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
@@ -63,42 +62,23 @@ fn questions_about_such_tensors_are_refused() {
         format!(r#""op": "access", "registers": {{"params": {blocked}}}"#),
     ];
     let text: Vec<_> = questions.iter().map(|rest| question(rest)).collect();
-    let out = batch(&text.join("\n"));
-    for line in out.lines() {
-        let answer: Json = serde_json::from_str(line).expect("JSON");
+    let answers = batch(text.join("\n"));
+    for answer in &answers {
         let message = answer["error"]["message"].as_str().unwrap_or_default();
-        assert!(message.contains("2^21 elements; plans are made for tensors of at most 2^20"), "{line}");
+        assert!(message.contains("2^21 elements; plans are made for tensors of at most 2^20"), "{answer}");
     }
-    assert_eq!(out.lines().count(), questions.len());
-}
-
-/// What a batch of these lines says.
-fn batch(lines: &str) -> String {
-    let mut child = tilewright()
-        .arg("batch")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    let mut input = child.stdin.take().expect("a pipe");
-    let lines = lines.to_owned();
-    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
-    let said = said(&child.wait_with_output().expect("it ends"));
-    writer.join().expect("a writer").expect("it is read");
-    assert_eq!(said.code, Some(0), "{}", said.err);
-    said.out
+    assert_eq!(answers.len(), questions.len());
 }
 
 #[test]
 fn long_names_are_not_said_back() {
     let long = "x".repeat(10 << 20);
-    let out = batch(&format!(
+    let answers = batch(format!(
         "{{\"id\": \"{long}\", \"op\": \"layout\"}}\n{{\"id\": 2, \"op\": \"{long}\"}}\n{{\"id\": 3, \"op\": \
          \"layout\", \"{long}\": 1}}\n"
     ));
-    let answers: Vec<Json> = out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    assert!(out.len() < 20_000, "{} bytes", out.len());
+    let bytes: usize = answers.iter().map(|answer| answer.to_string().len()).sum();
+    assert!(bytes < 20_000, "{bytes} bytes");
     assert_eq!(answers[0]["id"], Json::Null);
     let message = answers[0]["error"]["message"].as_str().expect("a message");
     assert!(message.contains("`id` has 10485762 bytes, and at most 4096 are said back"), "{message}");

@@ -3,10 +3,9 @@
 
 use crate::command;
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use command::{Said, program, root, run, said, tilewright};
+use command::{batch, lines, root, run, shell, tilewright};
 use serde_json::{Value as Json, json};
 use tilewright_testkit::golden;
 
@@ -23,9 +22,7 @@ fn asked(more: &[&str]) -> Command {
 }
 
 fn chosen(more: &[&str]) -> Json {
-    let Said { code, out, err } = run(asked(more).arg("--json"));
-    assert_eq!((code, err.as_str()), (Some(0), ""));
-    serde_json::from_str(&out).expect("JSON")
+    run(asked(more).arg("--json")).json()
 }
 
 /// The lines of the documentation's example that are indented: the command, then what it says.
@@ -45,11 +42,9 @@ fn the_example_of_the_documentation_is_what_the_command_says() {
     let shown: Vec<&str> =
         text[after + start..after + end].lines().map(|line| line.strip_prefix("    ").unwrap_or("")).collect();
     let last = shown.iter().position(|line| !line.ends_with('\\')).expect("the end of the command");
-    let script = format!("tilewright() {{ \"$BUILT\" \"$@\"; }}\n{}", shown[..=last].join("\n"));
-    let said = run(program("/bin/sh").args(["-c", &script]).env("BUILT", assert_cmd::cargo::cargo_bin!("tilewright")));
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    let said = run(&mut shell(&shown[..=last].join("\n"), &root()));
     let indented = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
-    let lines = shown[..=last].iter().copied().chain([""]).chain(said.out.lines().map(str::trim_end));
+    let lines = shown[..=last].iter().copied().chain([""]).chain(said.ok().lines().map(str::trim_end));
     let block: String = lines.map(indented).collect();
     golden::check(&path, &format!("{}{block}\n{}", &text[..after + start], &text[after + end..]));
 }
@@ -113,11 +108,7 @@ fn batch_gives_the_same_choice() {
     wrong["accessors"][0]["direction"] = json!("both");
     let mut unknown = request.clone();
     unknown["only"] = json!(["paddign"]);
-    let mut process = tilewright().arg("batch").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("batch");
-    let lines = format!("{request}\n{wrong}\n{unknown}\n");
-    process.stdin.take().expect("standard input").write_all(lines.as_bytes()).expect("it reads");
-    let said = said(&process.wait_with_output().expect("batch"));
-    let answers: Vec<Json> = said.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let answers = batch(lines(&[request, wrong, unknown]));
     let same = run(tilewright().args(["memory", "--target", "a100", "--shape", "64x64", "--element", "16"]).args([
         "--store",
         ROWS,
@@ -129,7 +120,7 @@ fn batch_gives_the_same_choice() {
         "plain",
         "--json",
     ]));
-    assert_eq!(answers[0], json!({"id": 1, "result": serde_json::from_str::<Json>(&same.out).expect("JSON")}));
+    assert_eq!(answers[0], json!({"id": 1, "result": same.json()}));
     let message = |at: usize| answers[at]["error"]["message"].as_str().expect("an error").to_owned();
     assert!(message(1).contains("`direction` must be `store` or `load`"), "{}", message(1));
     assert!(message(2).contains("known are plain, functor"), "{}", message(2));

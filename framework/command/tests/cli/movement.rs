@@ -3,7 +3,7 @@
 
 use crate::command;
 
-use command::{run, tilewright};
+use command::{batch, lines, run, tilewright};
 use serde_json::{Value as Json, json};
 
 const ROWS: &str =
@@ -14,9 +14,7 @@ const SWIZZLED: &str = "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 
 const OF_TENSOR: [&str; 6] = ["--target", "h100", "--shape", "64x64", "--element", "f32"];
 
 fn said(command: &[&str]) -> String {
-    let said = run(tilewright().args(command).args(OF_TENSOR));
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{command:?}");
-    said.out
+    run(tilewright().args(command).args(OF_TENSOR)).ok().to_owned()
 }
 
 fn refused(command: &[&str]) -> String {
@@ -25,16 +23,6 @@ fn refused(command: &[&str]) -> String {
 
 fn json(command: &[&str]) -> Json {
     serde_json::from_str(&said(&[command, &["--json"]].concat())).expect("one line of JSON")
-}
-
-/// What a batch answers to the same questions.
-fn batch(questions: &[Json]) -> Vec<Json> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("questions.jsonl");
-    std::fs::write(&file, questions.iter().map(|line| format!("{line}\n")).collect::<String>()).expect("a file");
-    let said = run(tilewright().arg("batch").arg(file));
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    said.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
 #[test]
@@ -67,7 +55,7 @@ fn a_batch_answers_as_the_commands_do() {
             question("access", json!({ "registers": ROWS, "order": [0, 1], "alignment": 4 })),
         ),
     ];
-    let answers = batch(&asked.each_ref().map(|(_, question)| question.clone()));
+    let answers = batch(lines(&asked.each_ref().map(|(_, question)| question.clone())));
     assert_eq!(answers.len(), asked.len());
     for ((command, question), answer) in asked.iter().zip(&answers) {
         assert_eq!(answer, &json!({ "id": question["op"], "result": json(command) }), "{command:?}");
@@ -102,7 +90,7 @@ fn figures_are_those_of_the_layouts() {
         "--element",
         "f32,i32",
     ]));
-    let of_pairs: Json = serde_json::from_str(&of_pairs.out).expect("JSON");
+    let of_pairs = of_pairs.json();
     assert_eq!(of_pairs["wavefronts_stored"].as_u64(), sum["wavefronts_stored"].as_u64().map(|count| 2 * count));
 }
 
@@ -172,13 +160,13 @@ fn refusals_say_what_to_do() {
         let said = refused(command);
         assert!(said.contains(message), "{command:?}: {said}");
     }
-    let answers = batch(&[
+    let answers = batch(lines(&[
         json!({ "id": 1, "op": "reduce", "target": "h100", "src": ROWS, "shape": [64, 64], "element_bits": 32 }),
         json!({ "id": 2, "op": "reduce", "target": "h100", "src": ROWS, "shape": [64, 64], "element_bits": 12, "axis": 0 }),
         json!({ "id": 3, "op": "scan", "target": "h900", "src": ROWS, "shape": [64, 64], "element_bits": 32, "axis": 0 }),
         json!({ "id": 4, "op": "access", "target": "h100", "registers": ROWS, "shape": [64, 64], "element_bits": 32, "order": [1] }),
         json!({ "id": 5, "op": "reduce", "target": "h100", "src": ROWS, "shape": [64, 64], "element_bits": 32, "axis": 0, "axes": 1 }),
-    ]);
+    ]));
     let codes: Vec<&Json> = answers.iter().map(|answer| &answer["error"]["code"]).collect();
     assert_eq!(codes[..4], ["bad_request", "bad_request", "unknown_target", "bad_request"], "{answers:?}");
     assert_eq!(answers[4]["ignored"], json!(["axes"]));

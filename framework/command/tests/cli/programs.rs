@@ -4,8 +4,7 @@ use crate::command;
 
 use std::path::PathBuf;
 
-use command::{root, run, tilewright};
-use serde_json::Value as Json;
+use command::{json_lines, root, run, tilewright};
 
 fn kernel(name: &str) -> PathBuf {
     root().join("conformance/kernels").join(name)
@@ -88,8 +87,7 @@ fn cases_are_run_and_told_in_their_order() {
     let names = ["softmax", "add_masked", "atomics"];
     let files: Vec<_> = names.iter().map(|name| kernel(&format!("{name}.json"))).collect();
     let said = run(tilewright().args(["run", "--json", "--target", "a100"]).args(&files));
-    assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
-    let answers: Vec<Json> = said.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let answers = json_lines(said.ok());
     let told: Vec<_> = answers.iter().map(|answer| (answer["name"].as_str(), answer["status"].as_str())).collect();
     assert_eq!(told, names.map(|name| (Some(name), Some("pass"))));
 }

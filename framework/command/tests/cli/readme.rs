@@ -5,7 +5,7 @@ use crate::command;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use command::{Said, program, root, run};
+use command::{root, run, shell};
 use serde_json::Value as Json;
 
 /// The commands of the section "The command", each with its lines joined.
@@ -15,13 +15,6 @@ fn commands() -> Vec<String> {
     let lines = section.lines().filter_map(|line| line.strip_prefix("    ")).filter(|line| !line.starts_with('#'));
     let joined = lines.collect::<Vec<_>>().join("\n").replace("\\\n", " ");
     joined.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
-}
-
-/// Runs a line of the README in a shell in this folder, the built command in place of `tilewright`.
-fn shown(line: &str, folder: &Path) -> Said {
-    let script = format!("tilewright() {{ \"$BUILT\" \"$@\"; }}\n{line}");
-    let built = assert_cmd::cargo::cargo_bin!("tilewright");
-    run(program("/bin/sh").args(["-c", &script]).env("BUILT", built).current_dir(folder))
 }
 
 #[test]
@@ -34,7 +27,7 @@ fn every_command_runs_and_says_what_it_should() {
         // What begins something of the user's own does so in the folder that the user is in.
         let own = tempfile::tempdir().expect("a folder");
         let folder = if line.contains("new-plugin") { own.path().to_owned() } else { root() };
-        let said = shown(&line, &folder);
+        let said = run(&mut shell(&line, &folder));
         assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{line}");
         let name = line.split("tilewright ").nth(1).and_then(|rest| rest.split_whitespace().next());
         match name.unwrap_or_default() {

@@ -105,8 +105,7 @@ fn a_layout_of_80_bits() {
 #[test]
 fn sizes_that_no_table_holds() {
     let said = run(tilewright().args(["layout", "--shape", "1048576x1048576", BLOCKED]));
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    assert!(said.out.contains("not drawn: 2^40 positions"), "{}", said.out);
+    assert!(said.ok().contains("not drawn: 2^40 positions"), "{}", said.out);
     let message = refusal(&convert("h100", "1048576x1048576", "f16"));
     assert!(message.contains("2^35 elements"), "{message}");
 }

@@ -2,7 +2,7 @@
 
 use crate::{Band, Grid, Run};
 
-use super::{BODY, PITCH, width};
+use super::font::{BODY, PITCH, width};
 
 /// Font size of the cells of a grid that is drawn in full, and of headings.
 const FULL: f64 = 11.0;

@@ -5,6 +5,7 @@ use tilewright_layout::{Dim, Layout};
 use crate::{Content, Panel, Picture, PictureError};
 
 use super::axes::Plane;
+use super::colour_by::ColourBy;
 use super::positions::Positions;
 use super::tensor::Holders;
 use super::{hardware, tensor};
@@ -15,30 +16,6 @@ pub(super) const MOST_BITS: u32 = 16;
 /// Grids side by side, and columns of all of them together, before a new row of panels is begun.
 const ABREAST: usize = 4;
 const COLUMNS_ABREAST: usize = 256;
-
-/// What the hues of a distributed layout tell apart. Other layouts have one scheme.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ColourBy {
-    /// The lane that holds an element.
-    #[default]
-    Lane,
-    /// The warp; lanes are shades.
-    Warp,
-    /// The register.
-    Register,
-}
-
-impl ColourBy {
-    /// Its name: `lane`, `warp`, `register`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Lane => "lane",
-            Self::Warp => "warp",
-            Self::Register => "register",
-        }
-    }
-}
 
 /// How a layout is drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

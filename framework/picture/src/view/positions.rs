@@ -5,7 +5,7 @@ use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, Space};
 
 use crate::Fill;
 
-use super::ColourBy;
+use super::colour_by::ColourBy;
 
 /// The positions of a layout, each by its packed input.
 pub(super) struct Positions<'a> {

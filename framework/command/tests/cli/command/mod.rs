@@ -2,8 +2,11 @@
 
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+use serde_json::Value as Json;
 
 /// Variables of the caller that the command would heed.
 pub const VARIABLES: [&str; 4] =
@@ -34,6 +37,14 @@ pub fn tilewright() -> Command {
     program(assert_cmd::cargo::cargo_bin!("tilewright"))
 }
 
+/// A line of the shell in a folder, where `tilewright` is the command that cargo built.
+pub fn shell(line: &str, folder: &Path) -> Command {
+    let script = format!("tilewright() {{ \"$BUILT\" \"$@\"; }}\n{line}");
+    let mut shell = program("/bin/sh");
+    shell.args(["-c", &script]).env("BUILT", assert_cmd::cargo::cargo_bin!("tilewright")).current_dir(folder);
+    shell
+}
+
 /// The streams of a program that has ended, as text.
 pub struct Said {
     pub code: Option<i32>,
@@ -51,7 +62,43 @@ pub fn run(command: &mut Command) -> Said {
     said(&command.output().expect("a program that starts"))
 }
 
+/// The answers of `tilewright batch` to lines that it reads from standard input.
+pub fn batch(lines: impl Into<String>) -> Vec<Json> {
+    let mut command = tilewright();
+    let command = command.arg("batch").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = command.spawn().expect("batch");
+    let (mut input, lines) = (process.stdin.take().expect("standard input"), lines.into());
+    // Written aside: it answers while it reads.
+    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
+    let said = said(&process.wait_with_output().expect("batch"));
+    writer.join().expect("no panic").expect("all was read");
+    json_lines(said.ok())
+}
+
+/// Questions as the lines of a batch.
+pub fn lines(questions: &[Json]) -> String {
+    questions.iter().map(|question| format!("{question}\n")).collect()
+}
+
+/// Lines of JSON, each read.
+pub fn json_lines(text: &str) -> Vec<Json> {
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
 impl Said {
+    /// The output of a command that succeeds, without a word on standard error.
+    #[track_caller]
+    pub fn ok(&self) -> &str {
+        assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{}", self.out);
+        &self.out
+    }
+
+    /// That output as one value of JSON.
+    #[track_caller]
+    pub fn json(&self) -> Json {
+        serde_json::from_str(self.ok()).expect("JSON")
+    }
+
     /// A failure as it should be: the exit code, one message, nothing half done, no panic.
     pub fn failed(&self, code: i32) -> &str {
         let Self { out, err, .. } = self;

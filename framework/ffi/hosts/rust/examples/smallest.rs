@@ -1,12 +1,10 @@
 //! The smallest host: two layouts, what it takes to get from one to the other, and code for it.
 
-use tilewright::plugin::{CompileOptions, Discovery, Emit, Registry};
+use tilewright::plugin::{CompileOptions, Emit};
 use tilewright::{LayoutQuestion, Session};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut registry = Registry::new();
-    registry.discover(&Discovery::standard())?;
-    let session = Session::new(tilewright_targets::catalogue()?, registry);
+    let session = Session::builder(tilewright_targets::catalogue()?).open()?;
 
     let target = "h100";
     let layout = |text: &str| -> Result<_, Box<dyn std::error::Error>> {

@@ -12,15 +12,11 @@ mod translate;
 use std::error::Error;
 use std::process::ExitCode;
 
-use tilewright::{LayoutQuestion, Session};
-use tilewright::{ProgramCompiler, ProgramOptions};
-use tilewright_kernel::Module;
-use tilewright_layout::Dim;
-use tilewright_plugin::{Artifact, CompileOptions, Emit};
-use tilewright_plugin::{Discovery, Registry};
-use tilewright_tile::import::Imports;
-use tilewright_tile::op::Dialects;
-use tilewright_tile::text::print;
+use tilewright::kernel::Module;
+use tilewright::layout::Dim;
+use tilewright::plugin::{Artifact, CompileOptions, Emit};
+use tilewright::tile::{Dialects, Imports, print};
+use tilewright::{LayoutQuestion, ProgramCompiler, ProgramOptions, Session};
 
 fn main() -> ExitCode {
     match run() {
@@ -42,9 +38,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let program = language::read(&std::fs::read_to_string(program)?)?;
     let dialects = Dialects::neutral();
     let text = print(&translate::module(&program, &dialects)?);
-    let mut registry = Registry::new();
-    registry.discover(&Discovery::standard())?;
-    let session = Session::new(tilewright_targets::catalogue()?, registry);
+    let session = Session::builder(tilewright_targets::catalogue()?).open()?;
     for target in targets {
         ask(&session, target)?;
         let form = if own_module { Emit::Functions } else { Emit::Assembly };

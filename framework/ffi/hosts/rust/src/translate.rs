@@ -2,10 +2,11 @@
 //! that is assigned, then the number of elements, a multiple of 16.
 
 use std::collections::BTreeMap;
-use tilewright_tile::op::name::{arith, tt};
 
-use tilewright_tile::op::Dialects;
-use tilewright_tile::{Attribute, BuildError, Dense, Float, FunctionBuilder, Module, Type, Value, Violation, verify};
+use tilewright::tile::name::{arith, tt};
+use tilewright::tile::{
+    Attribute, BuildError, Dense, Dialects, Float, FunctionBuilder, Module, Type, Value, Violation, verify,
+};
 
 use crate::language::{Expression, Program};
 

@@ -4,8 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use tilewright::Session;
-use tilewright_plugin::{Artifact, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Payload};
-use tilewright_plugin::{Discovery, Registry};
+use tilewright::plugin::{Artifact, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Payload};
 
 fn host(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright-host"));
@@ -73,9 +72,7 @@ fn the_hosts_kernel_computes_what_the_program_says() {
     const COUNT: u32 = 3008;
     let code = own_module("a100");
     let ptx = &code[code.find("//").expect("PTX")..];
-    let mut registry = Registry::new();
-    registry.discover(&Discovery::standard()).expect("the plugins");
-    let session = Session::new(tilewright_targets::catalogue().expect("the targets"), registry);
+    let session = Session::builder(tilewright_targets::catalogue().expect("the targets")).open().expect("the plugins");
     let target = session.target("a100").expect("a target");
     let mut devices = target.devices().expect("devices");
     let device = devices.iter_mut().find(|device| device.name().contains("virtual")).expect("the virtual device");

@@ -1,0 +1,85 @@
+//! Why a line of a batch has no result.
+
+use std::fmt::Display;
+
+use serde_json::{Value as Json, json};
+
+use tilewright::PipelineError;
+use tilewright::operations::OperationError;
+use tilewright_layout::FamilyError;
+use tilewright_plan::movement::MovementError;
+use tilewright_plugin::CompileError;
+use tilewright_target::CatalogueError;
+
+use crate::limits::brief;
+
+/// Why a line has no result.
+pub struct Refusal {
+    /// One of a fixed list: `bad_json`, `bad_request`, `unknown_op`, `unknown_target`, `bad_layout`,
+    /// `undefined`, `unsupported`, `failed`.
+    code: &'static str,
+    message: String,
+}
+
+impl Refusal {
+    pub fn new(code: &'static str, message: impl Display) -> Self {
+        Self { code, message: message.to_string() }
+    }
+
+    /// A field is missing, or its value means nothing.
+    pub fn bad(message: impl Display) -> Self {
+        Self::new("bad_request", message)
+    }
+
+    /// The layout in the field `name` is wrong.
+    pub fn bad_layout(name: &str, error: impl Display) -> Self {
+        Self::new("bad_layout", format_args!("`{name}`: {error}"))
+    }
+
+    pub fn to_json(&self) -> Json {
+        json!({ "code": self.code, "message": brief(&self.message) })
+    }
+}
+
+impl From<OperationError> for Refusal {
+    fn from(error: OperationError) -> Self {
+        let code = match &error {
+            OperationError::Unknown { .. } => "unknown_op",
+            OperationError::Inputs(_) => "bad_request",
+            OperationError::Layout(_) => "bad_layout",
+            OperationError::Undefined(_) => "undefined",
+            _ => "failed",
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<PipelineError> for Refusal {
+    fn from(error: PipelineError) -> Self {
+        let code = match error {
+            PipelineError::Target(error) => return error.into(),
+            PipelineError::Movement(error) => return error.into(),
+            PipelineError::Family(FamilyError::Plugin(_)) | PipelineError::Plugin(_) => "failed",
+            PipelineError::Family(_) | PipelineError::NotDistributed(_) => "bad_layout",
+            PipelineError::Compile(CompileError::Unsupported(_)) => "unsupported",
+            _ => "failed",
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<CatalogueError> for Refusal {
+    fn from(error: CatalogueError) -> Self {
+        Self::new("unknown_target", error)
+    }
+}
+
+impl From<MovementError> for Refusal {
+    fn from(error: MovementError) -> Self {
+        let code = match error {
+            MovementError::Impossible { .. } => "unsupported",
+            _ => "bad_request",
+        };
+        Self::new(code, error)
+    }
+}

@@ -1,0 +1,101 @@
+//! Where a picture goes: to the terminal or to a file, all of it or a part.
+
+use std::ffi::OsStr;
+use std::io::{IsTerminal, Write};
+use std::ops::Range;
+use std::path::PathBuf;
+
+use clap::Args;
+use tilewright_picture::terminal::{Colours, Style};
+use tilewright_picture::{Picture, html, svg, terminal};
+
+use crate::failure::Failure;
+
+/// Where the picture goes, and which part of it.
+#[derive(Debug, Args)]
+pub struct Destination {
+    /// Write to this file instead of the terminal; a picture's ends with .svg or .html.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Draw these rows of each grid only: 0..16.
+    #[arg(long, value_name = "A..B", value_parser = range)]
+    rows: Option<Range<usize>>,
+    /// Draw these columns of each grid only: 0..16.
+    #[arg(long, value_name = "A..B", value_parser = range)]
+    columns: Option<Range<usize>>,
+}
+
+impl Destination {
+    /// Whether nothing was said: the whole picture goes to the terminal.
+    pub fn is_everything_to_terminal(&self) -> bool {
+        self.output.is_none() && self.rows.is_none() && self.columns.is_none()
+    }
+
+    /// The file to write to.
+    pub fn output(&self) -> Option<&std::path::Path> {
+        self.output.as_deref()
+    }
+
+    /// Draws the picture.
+    pub fn draw(&self, mut picture: Picture) -> Result<(), Failure> {
+        if self.rows.is_some() || self.columns.is_some() {
+            let all = 0..usize::MAX;
+            let rows = self.rows.clone().unwrap_or(all.clone());
+            let columns = self.columns.clone().unwrap_or(all);
+            picture.change_grids(|grid| grid.cropped(rows.clone(), columns.clone()));
+        }
+        let Some(file) = &self.output else {
+            return print(&picture);
+        };
+        let text = match file.extension().and_then(OsStr::to_str) {
+            Some("svg") => svg::render(&picture),
+            Some("html") => html::render(&picture),
+            _ => {
+                let message = format!("{}: a picture is a .svg or a .html file", file.display());
+                return Err(Failure::Input(message));
+            }
+        };
+        std::fs::write(file, text).map_err(|error| Failure::Input(format!("{}: {error}", file.display())))
+    }
+}
+
+fn print(picture: &Picture) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    let style = match out.is_terminal() {
+        true => style_of_terminal(),
+        false => Style::plain(),
+    };
+    out.write_all(terminal::render(picture, &style).as_bytes())?;
+    Ok(())
+}
+
+/// What the terminal can do, by what it says of itself.
+fn style_of_terminal() -> Style {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let says = |name, words: &[&str]| std::env::var(name).is_ok_and(|value| words.contains(&value.as_str()));
+    let colours = if is_set("NO_COLOR") || says("TERM", &["dumb"]) {
+        Colours::None
+    } else if says("COLORTERM", &["truecolor", "24bit"]) {
+        Colours::Exact
+    } else {
+        Colours::Numbered
+    };
+    let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let remedy = "--rows A..B and --columns A..B show a part, -o FILE.svg or FILE.html all of it".to_owned();
+    Style { colours, width, remedy }
+}
+
+/// A range written as `A..B`; either end may be left out.
+fn range(text: &str) -> Result<Range<usize>, String> {
+    let wrong = || format!("`{text}` is no range; one is written 0..16");
+    let (start, end) = text.split_once("..").ok_or_else(wrong)?;
+    let number = |part: &str, missing| match part {
+        "" => Ok(missing),
+        digits => digits.parse().map_err(|_| wrong()),
+    };
+    let range = number(start, 0)?..number(end, usize::MAX)?;
+    if range.is_empty() {
+        return Err(format!("`{text}` is empty: it ends where it starts or before"));
+    }
+    Ok(range)
+}
