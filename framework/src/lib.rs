@@ -90,9 +90,9 @@ pub use session::{PipelineError, Session};
 pub mod layout {
     #[doc(inline)]
     pub use tilewright_layout::{
-        Attribute, Dim, Families, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, MemoryLayout,
-        NotationError, Padding, Space, Spellings, cute, layout_from_json, layout_to_json, parse_spec, spec_from_json,
-        spec_to_json,
+        Attribute, Dim, Families, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, MemoryLayout, Padding,
+        Space, Spellings, cute, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json,
+        text::TextError,
     };
 }
 
@@ -124,7 +124,7 @@ pub mod tile {
     #[doc(inline)]
     pub use tilewright_tile::op::{Dialects, name};
     #[doc(inline)]
-    pub use tilewright_tile::text::{TextError, parse, print};
+    pub use tilewright_tile::text::{parse, print};
     #[doc(inline)]
     pub use tilewright_tile::{
         Attribute, BuildError, Dense, Float, FunctionBuilder, Module, OperationBuilder, Type, Value, Violation, verify,

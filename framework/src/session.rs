@@ -16,7 +16,7 @@ use tilewright_lower as lower;
 use tilewright_plan::movement::{self, Means, MovementError, Plan};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Target};
 use tilewright_plugin::{Registry, RegistryError};
-use tilewright_target::{Catalogue, CatalogueError};
+use tilewright_target::{Catalogue, CatalogueError, Instruction, InstructionKind};
 
 /// Targets and plugins, opened as they are needed. May be used from several threads.
 #[derive(Debug)]
@@ -92,6 +92,11 @@ impl Session {
         Ok(self.registry.target(self.catalogue.get(name)?)?)
     }
 
+    /// The target of this name, for its layouts.
+    fn without_table(&self, name: &str) -> Result<Arc<dyn Target>, PipelineError> {
+        Ok(self.registry.target_without_table(self.catalogue.get(name)?)?)
+    }
+
     /// The layout that a family builds for a tensor of `shape`. Neutral families open no plugin. Without a target, each
     /// plugin is asked through the first target that it serves, until one knows the family; a plugin that cannot
     /// be opened is an error only where no other knows it.
@@ -105,12 +110,12 @@ impl Session {
             answer => return Ok(answer?),
         };
         if let Some(name) = target {
-            let target = self.target(name)?;
+            let target = self.without_table(name)?;
             return Ok(FamilySet::new(vec![&Neutral, target.families()]).layout(spec, shape)?);
         }
         let mut broken = None;
         for name in self.one_target_a_plugin() {
-            let target = match self.target(&name) {
+            let target = match self.without_table(&name) {
                 Ok(target) => target,
                 Err(error) => {
                     broken.get_or_insert(error);
@@ -134,8 +139,8 @@ impl Session {
     /// [`PipelineError::Target`], [`PipelineError::Plugin`] of the target that is named.
     pub fn spellings(&self, target: Option<&str>) -> Result<Spellings, PipelineError> {
         let targets: Vec<_> = match target {
-            Some(name) => vec![self.target(name)?],
-            None => self.one_target_a_plugin().iter().filter_map(|name| self.target(name).ok()).collect(),
+            Some(name) => vec![self.without_table(name)?],
+            None => self.one_target_a_plugin().iter().filter_map(|name| self.without_table(name).ok()).collect(),
         };
         let neutral: &dyn Families = &Neutral;
         let all = std::iter::once(neutral).chain(targets.iter().map(|target| target.families())).collect();
@@ -170,6 +175,20 @@ impl Session {
         }
     }
 
+    /// The rows of one kind of a target's instruction table; none if no plugin serves the target.
+    ///
+    /// # Errors
+    /// [`PipelineError::Target`], [`PipelineError::Plugin`].
+    pub fn instructions_of(&self, name: &str, kind: InstructionKind) -> Result<Vec<Instruction>, PipelineError> {
+        let description = self.catalogue.get(name)?;
+        if self.registry.serves(&description.architecture).is_none() {
+            return Ok(Vec::new());
+        }
+        let target = self.without_table(name)?;
+        let failed = |error| RegistryError::Target { target: name.to_owned(), error };
+        Ok(target.instructions_of(kind).map_err(failed)?.into_owned())
+    }
+
     /// The best plan for a conversion on a target, by the target's instructions too where a plugin
     /// serves it. A question that was asked before is answered from memory.
     ///
@@ -187,9 +206,8 @@ impl Session {
         if let Some(plan) = plans().get(&asked) {
             return Ok(plan.clone());
         }
-        let served = self.served(target)?;
-        let instructions = served.as_ref().map_or(&[][..], |target| target.instructions());
-        let means = Means::of(self.catalogue.get(target)?).with_instructions(instructions);
+        let instructions = self.instructions_of(target, InstructionKind::SharedMove)?;
+        let means = Means::of(self.catalogue.get(target)?).with_instructions(&instructions);
         let plan = movement::convert(src, dst, element_bits, means)?;
         let mut plans = plans();
         if plans.len() >= MOST_PLANS {

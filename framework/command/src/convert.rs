@@ -7,8 +7,8 @@ use tilewright::Session;
 use tilewright_layout::LinearLayout;
 use tilewright_lower::conversion_kernel;
 use tilewright_picture::view::{self, ConversionView};
-use tilewright_plan::movement::{self, Path, Plan, Rejected, Swizzle};
-use tilewright_target::TargetDescription;
+use tilewright_plan::movement::{self, Means, Path, Plan, Rejected, Swizzle};
+use tilewright_target::{InstructionKind, TargetDescription};
 
 use crate::draw::{Destination, repeated};
 use crate::emit::{Answer, Emission, Form};
@@ -85,8 +85,8 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let session = input::session(global)?;
     let question = options.conversion.question(&session)?;
     let target = options.conversion.tensor.target(&session)?;
-    let served = session.served(&target.name)?;
-    let means = input::means(target, served.as_ref());
+    let instructions = session.instructions_of(&target.name, InstructionKind::SharedMove)?;
+    let means = Means::of(target).with_instructions(&instructions);
     let means = options.max_scratch.map_or(means, |bytes| means.with_scratch(bytes));
     let Question { src, dst, element_bits } = &question;
     let plan = &movement::convert(src, dst, *element_bits, means)?;

@@ -166,6 +166,20 @@ typedef struct TilewrightDeviceTable {
                                TilewrightSlice request, TilewrightBlob **out);
 } TilewrightDeviceTable;
 
+/*
+ * The extension "pieces": what target_info gives, piece by piece. A plugin with a long instruction
+ * table has it, so that hosts need not read all of the table for one row.
+ */
+typedef struct TilewrightPieceTable {
+    TilewrightExtension extension;
+    /* {"pieces": ["families", "samples", "instructions", {"instructions_of": "matrix"}]}, of which
+     * the request names some, gives what target_info gives, with at least these pieces: names and
+     * spellings of families; their samples; the instruction table and what no row of it stands
+     * for; the rows of one kind. */
+    TilewrightError *(*target_pieces)(const TilewrightTarget *target, TilewrightSlice request,
+                                      TilewrightBlob **out);
+} TilewrightPieceTable;
+
 /* The type of the entry symbol. It returns null where the plugin cannot serve the host's major
  * version. It may be called many times; it keeps the host's table at most, and allocates nothing. */
 typedef const TilewrightPlugin *(*TilewrightPluginQuery)(uint32_t host_major, uint32_t host_minor,

@@ -23,8 +23,12 @@ pub(super) enum Call {
     },
     /// Ends a target; answers nothing.
     Destroy { target: u64 },
-    /// What the target has; answers a `TargetInfo`.
-    Info { target: u64 },
+    /// What the target has; a `PieceRequest` is answered by a `TargetInfo` with at least these pieces.
+    Info {
+        target: u64,
+        #[serde(with = "byte_string")]
+        request: Vec<u8>,
+    },
     /// The layout of a family; a `FamilyRequest` is answered by a `FamilyAnswer`.
     Resolve {
         target: u64,
@@ -54,7 +58,7 @@ impl Call {
             Self::Describe | Self::CloseDevices { .. } | Self::Device { .. } => None,
             Self::Create { target, .. }
             | Self::Destroy { target }
-            | Self::Info { target }
+            | Self::Info { target, .. }
             | Self::Resolve { target, .. }
             | Self::Compile { target, .. }
             | Self::OpenDevices { target, .. } => Some(*target),

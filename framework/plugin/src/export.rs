@@ -7,13 +7,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::abi::{ABI_MAJOR, ABI_MINOR, BlobHandle, ErrorHandle, HostTable, PluginTable, Slice, TargetHandle};
+use super::abi::{
+    ABI_MAJOR, ABI_MINOR, BlobHandle, DeviceTable, ErrorHandle, Extension, HostTable, PIECES, PieceTable, PluginTable,
+    Slice, TargetHandle,
+};
 use super::bytes::read_slice;
 use super::devices;
 use super::factory::TargetFactory;
 use super::failure::{Code, Failure};
 use super::listener::keep_host;
-use super::message::{self, FamilyAnswer, FamilyRequest, TargetInfo};
+use super::message::{self, FamilyAnswer, FamilyRequest, Piece, PieceRequest, TargetInfo};
 use super::wire;
 use crate::Target;
 use tilewright_kernel as kernel;
@@ -55,9 +58,20 @@ macro_rules! export_plugin {
     };
 }
 
+/// The extensions of every plugin that `export_plugin!` makes.
+static DEVICE_TABLE: DeviceTable = devices::serve::table(&PIECE_TABLE);
+static PIECE_TABLE: PieceTable = PieceTable {
+    extension: Extension {
+        struct_size: size_of::<PieceTable>(),
+        next: std::ptr::null(),
+        name: Slice::of(PIECES.as_bytes()),
+    },
+    target_pieces: Some(target_pieces),
+};
+
 static TABLE: PluginTable = PluginTable {
     struct_size: size_of::<PluginTable>(),
-    extensions: &raw const devices::serve::TABLE.extension,
+    extensions: &raw const DEVICE_TABLE.extension,
     abi_major: ABI_MAJOR,
     abi_minor: ABI_MINOR,
     name: Some(name),
@@ -189,6 +203,15 @@ unsafe extern "C" fn target_info(target: *const TargetHandle, out: *mut *mut Blo
     unsafe { answered(out, || info_bytes(served(target)?)) }
 }
 
+unsafe extern "C" fn target_pieces(
+    target: *const TargetHandle,
+    request: Slice,
+    out: *mut *mut BlobHandle,
+) -> *mut ErrorHandle {
+    // SAFETY: the host's contract.
+    unsafe { answered(out, || pieces_bytes(served(target)?, read_slice(request)?)) }
+}
+
 unsafe extern "C" fn resolve_family(
     target: *const TargetHandle,
     request: Slice,
@@ -209,7 +232,13 @@ unsafe extern "C" fn compile(
 }
 
 fn info_bytes(target: &dyn Target) -> Result<Vec<u8>, Failure> {
-    written("the target's families and instructions", &TargetInfo::of(target))
+    written("the target's families and instructions", &TargetInfo::of(target, &Piece::ALL)?)
+}
+
+fn pieces_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, Failure> {
+    let PieceRequest { pieces } =
+        message::read_pieces(request).map_err(|error| Failure::malformed("the names of pieces", &error))?;
+    written("the target's pieces", &TargetInfo::of(target, &pieces)?)
 }
 
 fn family_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, Failure> {

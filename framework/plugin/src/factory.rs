@@ -3,8 +3,7 @@
 //! The registry of `inventory` is per image: the factories that a host sees are those linked into
 //! it, and a plugin's are seen by the plugin's own entry symbol only.
 
-use thiserror::Error;
-
+use super::factory_error::FactoryError;
 use crate::Target;
 use tilewright_target::TargetDescription;
 
@@ -23,21 +22,6 @@ pub struct TargetFactory {
 }
 
 inventory::collect!(TargetFactory);
-
-/// Why a factory made no target.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum FactoryError {
-    /// The plugin does not serve this architecture; the caller's fault.
-    #[error("no target of architecture `{0}` can be made by this plugin")]
-    Architecture(String),
-    /// The description lacks something or cannot be: the target file's fault.
-    #[error("target description: {0}")]
-    Description(String),
-    /// The plugin broke; its fault.
-    #[error("plugin failure: {0}")]
-    Failed(String),
-}
 
 impl TargetFactory {
     /// The factories of this image.

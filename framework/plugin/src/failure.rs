@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::FactoryError;
+use super::factory_error::FactoryError;
 use super::wire::WireError;
 use crate::CompileError;
 use tilewright_kernel::DecodeError;

@@ -1,7 +1,11 @@
 //! Looks at a library file before the system's loader maps it.
 //!
 //! The loader trusts an ELF file's headers: it maps what they promise and is ended by a bus error
-//! where the file is shorter. So a file that was cut off must be found out before. Imports nothing.
+//! where the file is shorter. So a file that was cut off must be found out before.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 /// Where things are in the headers of a 64-bit ELF file.
 const HEADER_BYTES: usize = 64;
@@ -17,43 +21,53 @@ const CLASS_64: u8 = 2;
 const LITTLE_ENDIAN: u8 = 1;
 
 /// Checks that the file holds all that its headers promise; the message says what is missing.
-/// What is no 64-bit little-endian ELF file is left to the loader to refuse.
-pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
-    if bytes.is_empty() {
+/// Files that are not 64-bit little-endian ELF are left to the loader to refuse.
+pub(super) fn check(file: &Path) -> Result<(), String> {
+    let unread = |error: std::io::Error| error.to_string();
+    let file = File::open(file).map_err(unread)?;
+    let length = file.metadata().map_err(unread)?.len();
+    if length == 0 {
         return Err("the file is empty".to_owned());
     }
-    if cfg!(target_os = "linux") && !bytes.starts_with(b"\x7fELF") {
+    let head = read(&file, 0, 6).unwrap_or_default();
+    if cfg!(target_os = "linux") && !head.starts_with(b"\x7fELF") {
         return Err("the file is no ELF file".to_owned());
     }
-    if bytes.get(4) != Some(&CLASS_64) || bytes.get(5) != Some(&LITTLE_ENDIAN) {
+    if head.get(4) != Some(&CLASS_64) || head.get(5) != Some(&LITTLE_ENDIAN) {
         return Ok(());
     }
-    match promised_bytes(bytes) {
-        Some(promised) if promised <= bytes.len() as u64 => Ok(()),
-        Some(promised) => {
-            Err(format!("the file is cut off: {} bytes, and its headers promise {promised}", bytes.len()))
-        }
-        None => Err(format!("the file is cut off within its headers, at {} bytes", bytes.len())),
+    match promised_bytes(&file) {
+        Some(promised) if promised <= length => Ok(()),
+        Some(promised) => Err(format!("the file is cut off: {length} bytes, and its headers promise {promised}")),
+        None => Err(format!("the file is cut off within its headers, at {length} bytes")),
     }
 }
 
 /// The end of the last thing that the loader maps, and of the section headers, with which linkers end
-/// a file; `None` where the headers are not all there.
-fn promised_bytes(bytes: &[u8]) -> Option<u64> {
-    let headers = number(bytes, PROGRAM_HEADERS_AT, 8)?;
-    let size = number(bytes, PROGRAM_HEADER_SIZE_AT, 2)?;
-    let count = number(bytes, PROGRAM_HEADER_COUNT_AT, 2)?;
+/// a file; `None` if the headers are not all there.
+fn promised_bytes(file: &File) -> Option<u64> {
+    let header = read(file, 0, HEADER_BYTES)?;
+    let headers = number(&header, PROGRAM_HEADERS_AT, 8)?;
+    let size = number(&header, PROGRAM_HEADER_SIZE_AT, 2)?;
+    let count = number(&header, PROGRAM_HEADER_COUNT_AT, 2)?;
     // None of them, at zero, where a file was stripped of them.
-    let sections = number(bytes, SECTION_HEADERS_AT, 8)?;
-    let section_bytes = number(bytes, SECTION_HEADER_SIZE_AT, 2)? * number(bytes, SECTION_HEADER_COUNT_AT, 2)?;
+    let sections = number(&header, SECTION_HEADERS_AT, 8)?;
+    let section_bytes = number(&header, SECTION_HEADER_SIZE_AT, 2)? * number(&header, SECTION_HEADER_COUNT_AT, 2)?;
     let mut end = sections.saturating_add(section_bytes).max(HEADER_BYTES as u64);
     for index in 0..count {
-        let header = usize::try_from(headers.checked_add(index.checked_mul(size)?)?).ok()?;
-        let offset = number(bytes, header.checked_add(SEGMENT_OFFSET_AT)?, 8)?;
-        let length = number(bytes, header.checked_add(SEGMENT_BYTES_AT)?, 8)?;
+        let header = read(file, headers.checked_add(index.checked_mul(size)?)?, SEGMENT_BYTES_AT + 8)?;
+        let offset = number(&header, SEGMENT_OFFSET_AT, 8)?;
+        let length = number(&header, SEGMENT_BYTES_AT, 8)?;
         end = end.max(offset.saturating_add(length));
     }
     Some(end)
+}
+
+/// So many bytes of the file from a place on; `None` if it ends before.
+fn read(file: &File, at: u64, length: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    file.read_exact_at(&mut bytes, at).ok()?;
+    Some(bytes)
 }
 
 fn number(bytes: &[u8], at: usize, width: usize) -> Option<u64> {

@@ -22,8 +22,10 @@ mod device;
 mod devices;
 mod discovery;
 mod export;
+mod extensions;
 mod external_tool;
 mod factory;
+mod factory_error;
 mod failure;
 mod frame;
 mod host;
@@ -36,10 +38,12 @@ mod listener;
 mod load_error;
 mod manifest;
 mod message;
+mod open_target;
 mod plugin_slots;
 mod proxy;
 mod registry;
 mod slots;
+mod vendor;
 mod vendor_target;
 pub mod wire;
 
@@ -50,7 +54,8 @@ pub use device::{
 pub use discovery::{DEBUG_VARIABLE, Discovery, PATH_VARIABLE};
 pub use export::query;
 pub use external_tool::{ExternalTool, ToolError};
-pub use factory::{FactoryError, TargetFactory};
+pub use factory::TargetFactory;
+pub use factory_error::FactoryError;
 pub use failure::{Code, Failure};
 pub use host::{serve, serve_streams};
 pub use isolated::HostCommand;
@@ -61,6 +66,7 @@ pub use load_error::LoadError;
 pub use manifest::{MANIFEST_SUFFIX, Manifest};
 pub use message::read_every_message;
 pub use registry::{Duplicate, Origin, Plugin, Refusal, Registry, RegistryError};
+pub use vendor::{TablePart, Vendor, VendorTarget, instruction_table};
 pub use vendor_target::{CompileError, Target};
 
 /// The layers that a plugin is written with, so that it depends on this crate alone.

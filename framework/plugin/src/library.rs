@@ -10,14 +10,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use libloading::os::unix::{self, RTLD_LOCAL, RTLD_NOW};
 
 use super::abi::{
-    ABI_MAJOR, ABI_MINOR, BlobHandle, ENTRY_SYMBOL, ErrorHandle, PluginTable, QueryFunction, REQUIRED_TABLE_SIZE,
-    Slice, TargetHandle,
+    ABI_MAJOR, ABI_MINOR, BlobHandle, ENTRY_SYMBOL, ErrorHandle, Extension, PIECES, PieceTable, PluginTable,
+    QueryFunction, REQUIRED_PIECE_TABLE_SIZE, REQUIRED_TABLE_SIZE, Slice, TargetHandle, TargetPieces,
 };
 use super::channel::{Call, Channel};
 use super::devices::library::{OpenDevices, Slots as DeviceSlots, find};
+use super::extensions::find_extension;
 use super::failure::Failure;
 use super::load_error::LoadError;
 use super::message::PluginInfo;
+use super::open_target::OpenTarget;
 use super::plugin_slots::{MOST_ITEMS, Slots, text};
 use super::{image, listener, wire};
 
@@ -36,6 +38,7 @@ static INITIALISATION: Mutex<()> = Mutex::new(());
 pub(super) struct Library {
     file: PathBuf,
     slots: Arc<Slots>,
+    target_pieces: Option<TargetPieces>,
     abi_minor: u32,
     targets: Mutex<HashMap<u64, Arc<OpenTarget>>>,
     /// The extension for devices, or why there is none.
@@ -43,32 +46,11 @@ pub(super) struct Library {
     devices: Mutex<HashMap<u64, Arc<OpenDevices>>>,
 }
 
-/// A target of a library; ended when its last call is done.
-pub(super) struct OpenTarget {
-    slots: Arc<Slots>,
-    handle: *mut TargetHandle,
-}
-
-// SAFETY: the interface allows calls on one target from any thread, several at once.
-unsafe impl Send for OpenTarget {}
-// SAFETY: as above.
-unsafe impl Sync for OpenTarget {}
-
-impl OpenTarget {
-    pub(super) fn handle(&self) -> *const TargetHandle {
-        self.handle
-    }
-
-    pub(super) fn slots(&self) -> &Slots {
-        &self.slots
-    }
-}
-
-impl Drop for OpenTarget {
-    fn drop(&mut self) {
-        // SAFETY: made by `target_create` of the same table and ended only here.
-        unsafe { (self.slots.target_destroy)(self.handle) }
-    }
+/// The slot of the extension `pieces`; `None` if the plugin does not have it, or breaks a rule with it.
+fn pieces(first: *const Extension) -> Option<TargetPieces> {
+    let extension = find_extension(first, PIECES, REQUIRED_PIECE_TABLE_SIZE).ok()??;
+    // SAFETY: its size covers all fields that this version knows; an aligned extension is an aligned table.
+    unsafe { extension.cast::<PieceTable>().read() }.target_pieces
 }
 
 /// The absolute path of a library that may be opened.
@@ -89,10 +71,7 @@ impl Library {
     /// Opens a library and checks its table.
     pub(super) fn open(file: &Path) -> Result<Self, LoadError> {
         let file = checked_path(file)?;
-        let bytes = fs::read(&file)
-            .map_err(|error| LoadError::NotALibrary { file: file.clone(), message: error.to_string() })?;
-        image::check(&bytes).map_err(|message| LoadError::NotALibrary { file: file.clone(), message })?;
-        drop(bytes);
+        image::check(&file).map_err(|message| LoadError::NotALibrary { file: file.clone(), message })?;
         let table = {
             let _alone = INITIALISATION.lock().unwrap_or_else(PoisonError::into_inner);
             Self::table(&file)?
@@ -103,7 +82,16 @@ impl Library {
         #[allow(clippy::unnecessary_min_or_max)]
         let abi_minor = table.abi_minor.min(ABI_MINOR);
         let device_slots = find(table.extensions);
-        Ok(Self { slots, abi_minor, targets: Mutex::default(), device_slots, devices: Mutex::default(), file })
+        let target_pieces = pieces(table.extensions);
+        Ok(Self {
+            slots,
+            target_pieces,
+            abi_minor,
+            targets: Mutex::default(),
+            device_slots,
+            devices: Mutex::default(),
+            file,
+        })
     }
 
     /// Opens the library and asks for its table.
@@ -230,9 +218,10 @@ impl Channel for Library {
                 self.targets.lock().unwrap_or_else(PoisonError::into_inner).remove(target);
                 Ok(Vec::new())
             }
-            Call::Info { target } => {
-                self.blob(*target, |slots, handle, out| unsafe { (slots.target_info)(handle, out) })
-            }
+            Call::Info { target, request } => self.blob(*target, |slots, handle, out| match self.target_pieces {
+                Some(pieces) => unsafe { pieces(handle, Slice::of(request), out) },
+                None => unsafe { (slots.target_info)(handle, out) },
+            }),
             Call::Resolve { target, request } => self
                 .blob(*target, |slots, handle, out| unsafe { (slots.resolve_family)(handle, Slice::of(request), out) }),
             Call::Compile { target, module, options } => self.blob(*target, |slots, handle, out| unsafe {

@@ -3,12 +3,14 @@
 //! Rows and list items with variants of a later version are skipped, as far as the rest makes
 //! sense without them. Imports `layout`, `target`, `vendor`.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::wire::{self, WireError, is_unknown};
-use crate::{Artifact, CompileOptions, Emit, Payload, Target};
+use crate::{Artifact, CompileOptions, Emit, FactoryError, Payload, Target};
 use tilewright_layout::{FamilySpec, Layout, Sample, SampleUse, Spelling};
-use tilewright_target::{BankRow, ExchangeRow, Instruction, TargetDescription, UnusedInstruction};
+use tilewright_target::{BankRow, ExchangeRow, Instruction, InstructionKind, TargetDescription, UnusedInstruction};
 
 /// What a plugin says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,13 +21,38 @@ pub(super) struct PluginInfo {
     pub architectures: Vec<String>,
 }
 
+/// A piece of what a target has besides its description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Piece {
+    /// Names and spellings of the families.
+    Families,
+    /// Samples of the families.
+    Samples,
+    /// The instruction table, and what no row of it stands for.
+    Instructions,
+    /// The rows of one kind.
+    InstructionsOf(InstructionKind),
+}
+
+impl Piece {
+    /// All that there is.
+    pub(super) const ALL: [Self; 3] = [Self::Families, Self::Samples, Self::Instructions];
+}
+
+/// A request for pieces; a [`TargetInfo`] with at least these is the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PieceRequest {
+    pub pieces: Vec<Piece>,
+}
+
 /// What a target has besides its description.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct TargetInfo {
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct TargetInfo<'a> {
     /// Names of the layout families.
     pub families: Vec<String>,
     /// The instruction table.
-    pub instructions: Vec<Instruction>,
+    pub instructions: Cow<'a, [Instruction]>,
     /// Samples of the families, for each use that [`uses`] lists; a plugin need not have any.
     #[serde(default)]
     pub samples: Vec<SamplesOfUse>,
@@ -34,7 +61,7 @@ pub(super) struct TargetInfo {
     pub spellings: Vec<Spelling>,
     /// What the table knows and nothing uses; a plugin need not say.
     #[serde(default)]
-    pub unused: Vec<UnusedInstruction>,
+    pub unused: Cow<'a, [UnusedInstruction]>,
 }
 
 /// The samples of a target's families for one use.
@@ -55,19 +82,29 @@ fn uses(description: &TargetDescription) -> impl Iterator<Item = SampleUse> + '_
     })
 }
 
-impl TargetInfo {
-    pub(super) fn of(target: &dyn Target) -> Self {
+impl<'a> TargetInfo<'a> {
+    /// Pieces of what a target has; the others are empty.
+    pub(super) fn of(target: &'a dyn Target, pieces: &[Piece]) -> Result<Self, FactoryError> {
         let families = target.families();
-        let samples = uses(target.description())
-            .map(|use_case| SamplesOfUse { use_case, samples: families.samples(use_case) })
-            .filter(|of_use| !of_use.samples.is_empty());
-        Self {
-            families: families.names(),
-            instructions: target.instructions().to_vec(),
-            samples: samples.collect(),
-            spellings: families.spellings(),
-            unused: target.unused_instructions().to_vec(),
+        let mut info = Self::default();
+        for piece in pieces {
+            match piece {
+                Piece::Families => (info.families, info.spellings) = (families.names(), families.spellings()),
+                Piece::Samples => {
+                    info.samples = uses(target.description())
+                        .map(|use_case| SamplesOfUse { use_case, samples: families.samples(use_case) })
+                        .filter(|of_use| !of_use.samples.is_empty())
+                        .collect();
+                }
+                Piece::Instructions => {
+                    target.read_instructions()?;
+                    info.instructions = Cow::Borrowed(target.instructions());
+                    info.unused = Cow::Borrowed(target.unused_instructions());
+                }
+                Piece::InstructionsOf(kind) => info.instructions = target.instructions_of(*kind)?,
+            }
         }
+        Ok(info)
     }
 }
 
@@ -94,7 +131,11 @@ pub(super) fn read_description(bytes: &[u8]) -> Result<TargetDescription, WireEr
     Ok(description)
 }
 
-pub(super) fn read_target_info(bytes: &[u8]) -> Result<TargetInfo, WireError> {
+pub(super) fn read_pieces(bytes: &[u8]) -> Result<PieceRequest, WireError> {
+    wire::read_without_unknown(bytes, &[(&["pieces"], is_unknown::<Piece>)])
+}
+
+pub(super) fn read_target_info(bytes: &[u8]) -> Result<TargetInfo<'static>, WireError> {
     wire::read_without_unknown(
         bytes,
         &[
@@ -121,6 +162,7 @@ pub fn read_every_message(bytes: &[u8]) {
     use crate::{LaunchRequest, Launched};
     let _ = read_description(bytes);
     let _ = read_target_info(bytes);
+    let _ = read_pieces(bytes);
     let _ = read_options(bytes);
     let _ = read_artifact(bytes);
     let _ = wire::read::<FamilyRequest>(bytes);
@@ -237,13 +279,7 @@ mod tests {
             ])
         };
         let families = vec!["striped".to_owned()];
-        let info = TargetInfo {
-            families,
-            instructions: Vec::new(),
-            samples: Vec::new(),
-            spellings: Vec::new(),
-            unused: Vec::new(),
-        };
+        let info = TargetInfo { families, ..TargetInfo::default() };
         let with_rows = |rows: Vec<Value>| changed(&info, |value| set(value, "instructions", Value::Array(rows)));
         let read_rows = |rows| read_target_info(&with_rows(rows)).map(|info| info.instructions.len());
         assert_eq!(read_rows(vec![row("uniform".into())]), Ok(1));
@@ -261,13 +297,7 @@ mod tests {
             reason: "its first factor has zeros by structure".to_owned(),
             source: "made up".to_owned(),
         }];
-        let info = TargetInfo {
-            families: Vec::new(),
-            instructions: Vec::new(),
-            samples: Vec::new(),
-            spellings: Vec::new(),
-            unused,
-        };
+        let info = TargetInfo { unused: unused.into(), ..TargetInfo::default() };
         let bytes = changed(&info, |value| {
             field(value, "unused").as_array_mut().expect("rows").iter_mut().for_each(add_field);
         });
@@ -275,7 +305,7 @@ mod tests {
         let of_an_earlier_version = changed(&info, |value| {
             value.as_map_mut().expect("a map").retain(|(key, _)| key.as_text() != Some("unused"));
         });
-        assert_eq!(read_target_info(&of_an_earlier_version), Ok(TargetInfo { unused: Vec::new(), ..info }));
+        assert_eq!(read_target_info(&of_an_earlier_version), Ok(TargetInfo { unused: Cow::default(), ..info }));
     }
 
     #[test]

@@ -1,20 +1,22 @@
 //! A target behind a channel: looks like any other.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use super::FactoryError;
 use super::channel::{Call, Channel};
 use super::claims::{check_instructions, check_layout};
 use super::devices;
+use super::factory_error::FactoryError;
 use super::failure::Failure;
-use super::message::{self, FamilyAnswer, FamilyRequest, TargetInfo};
+use super::listener::{self, Level};
+use super::message::{self, FamilyAnswer, FamilyRequest, Piece, PieceRequest, TargetInfo};
 use super::wire::{self, WireError};
 use crate::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_kernel as kernel;
 use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
-use tilewright_target::{Instruction, TargetDescription, UnusedInstruction};
+use tilewright_target::{Instruction, InstructionKind, TargetDescription, UnusedInstruction};
 
 /// Layouts kept for each target; when there are more, all are forgotten.
 const MOST_LAYOUTS: usize = 1 << 14;
@@ -26,8 +28,8 @@ static NEXT_TARGET: AtomicU64 = AtomicU64::new(1);
 pub(super) struct Proxy {
     description: TargetDescription,
     families: ProxyFamilies,
-    instructions: Vec<Instruction>,
-    unused: Vec<UnusedInstruction>,
+    /// The instruction table and the unused instructions, once somebody has asked for them.
+    table: OnceLock<(Vec<Instruction>, Vec<UnusedInstruction>)>,
     remote: Arc<Remote>,
 }
 
@@ -53,6 +55,16 @@ impl Remote {
         self.channel.call(call)
     }
 
+    /// Asks for a piece of what the target has.
+    fn pieces(&self, piece: Piece) -> Result<TargetInfo<'static>, FactoryError> {
+        let request = PieceRequest { pieces: vec![piece] };
+        let request = wire::write(&request).map_err(|error| FactoryError::Failed(error.to_string()))?;
+        let info = self.call(Call::Info { target: self.target, request });
+        let info = info.map_err(|failure| failure.into_factory_error(&self.plugin()))?;
+        message::read_target_info(&info)
+            .map_err(|error| FactoryError::Failed(self.nonsense("families and instructions", &error)))
+    }
+
     pub(super) fn plugin(&self) -> String {
         self.channel.file().display().to_string()
     }
@@ -67,27 +79,30 @@ impl Remote {
 }
 
 impl Proxy {
-    /// Makes the target in the plugin, and asks what it has.
+    /// Makes the target in the plugin, and asks for its families.
     pub(super) fn open(channel: Arc<dyn Channel>, description: &TargetDescription) -> Result<Self, FactoryError> {
         let plugin = channel.file().display().to_string();
-        let failed = |failure: Failure| failure.into_factory_error(&plugin);
         let bytes = wire::write(description).map_err(|error| FactoryError::Description(error.to_string()))?;
         let target = NEXT_TARGET.fetch_add(1, Ordering::Relaxed);
-        channel.call(Call::Create { target, description: bytes }).map_err(failed)?;
+        let create = Call::Create { target, description: bytes };
+        channel.call(create).map_err(|failure| failure.into_factory_error(&plugin))?;
         let remote = Arc::new(Remote { channel, target });
-        let info = remote.channel.call(Call::Info { target }).map_err(failed)?;
-        let TargetInfo { families, instructions, samples, spellings, unused } = message::read_target_info(&info)
-            .map_err(|error| FactoryError::Failed(remote.nonsense("families and instructions", &error)))?;
-        check_instructions(&instructions, description).map_err(|reason| FactoryError::Failed(remote.lie(&reason)))?;
-        let samples = samples.into_iter().map(|of_use| (of_use.use_case, of_use.samples)).collect();
+        let TargetInfo { families, spellings, .. } = remote.pieces(Piece::Families)?;
         let families = ProxyFamilies {
             names: families,
-            samples,
+            samples: OnceLock::new(),
             spellings,
             remote: Arc::clone(&remote),
             known: RwLock::default(),
         };
-        Ok(Self { description: description.clone(), families, instructions, unused, remote })
+        Ok(Self { description: description.clone(), families, table: OnceLock::new(), remote })
+    }
+
+    /// Rows that the plugin gave, held against the target's description.
+    fn checked(&self, rows: Cow<'_, [Instruction]>) -> Result<Vec<Instruction>, FactoryError> {
+        check_instructions(&rows, &self.description)
+            .map_err(|reason| FactoryError::Failed(self.remote.lie(&reason)))?;
+        Ok(rows.into_owned())
     }
 }
 
@@ -101,11 +116,30 @@ impl Target for Proxy {
     }
 
     fn instructions(&self) -> &[Instruction] {
-        &self.instructions
+        self.table.get().map_or(&[], |(rows, _)| rows)
+    }
+
+    fn read_instructions(&self) -> Result<(), FactoryError> {
+        if self.table.get().is_none() {
+            let TargetInfo { instructions, unused, .. } = self.remote.pieces(Piece::Instructions)?;
+            // Two threads that ask at once get the same answer.
+            let _ = self.table.set((self.checked(instructions)?, unused.into_owned()));
+        }
+        Ok(())
+    }
+
+    fn instructions_of(&self, kind: InstructionKind) -> Result<Cow<'_, [Instruction]>, FactoryError> {
+        let mut rows = match self.table.get() {
+            Some((rows, _)) => rows.clone(),
+            None => self.checked(self.remote.pieces(Piece::InstructionsOf(kind))?.instructions)?,
+        };
+        // A plugin of version 1.0 gives its whole table.
+        rows.retain(|row| row.kind == kind);
+        Ok(rows.into())
     }
 
     fn unused_instructions(&self) -> &[UnusedInstruction] {
-        &self.unused
+        self.table.get().map_or(&[], |(_, unused)| unused)
     }
 
     fn compile(&self, module: &kernel::Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
@@ -125,7 +159,7 @@ impl Target for Proxy {
 /// Families of a target of a plugin; layouts are kept by value.
 struct ProxyFamilies {
     names: Vec<String>,
-    samples: HashMap<SampleUse, Vec<Sample>>,
+    samples: OnceLock<HashMap<SampleUse, Vec<Sample>>>,
     spellings: Vec<Spelling>,
     remote: Arc<Remote>,
     known: RwLock<HashMap<FamilySpec, HashMap<Vec<u64>, Layout>>>,
@@ -153,7 +187,14 @@ impl Families for ProxyFamilies {
     }
 
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
-        self.samples.get(&use_case).cloned().unwrap_or_default()
+        let samples = self.samples.get_or_init(|| match self.remote.pieces(Piece::Samples) {
+            Ok(info) => info.samples.into_iter().map(|of_use| (of_use.use_case, of_use.samples)).collect(),
+            Err(error) => {
+                listener::deliver_log(Level::ERROR, &error.to_string());
+                HashMap::new()
+            }
+        });
+        samples.get(&use_case).cloned().unwrap_or_default()
     }
 
     fn spellings(&self) -> Vec<Spelling> {

@@ -10,7 +10,8 @@ use thiserror::Error;
 
 use super::channel::{Call, Channel};
 use super::discovery::{self, Discovery, PATH_VARIABLE};
-use super::factory::{FactoryError, TargetFactory};
+use super::factory::TargetFactory;
+use super::factory_error::FactoryError;
 use super::isolated::{HostCommand, Isolated};
 use super::library::{self, Library};
 use super::load_error::LoadError;
@@ -339,6 +340,18 @@ impl Registry {
     /// # Errors
     /// [`RegistryError`].
     pub fn target(&self, description: &TargetDescription) -> Result<Arc<dyn Target>, RegistryError> {
+        let target = self.target_without_table(description)?;
+        let failed = |error| RegistryError::Target { target: description.name.clone(), error };
+        target.read_instructions().map_err(failed)?;
+        Ok(target)
+    }
+
+    /// The same target, but its instruction table need not have been read: for layouts, and for
+    /// [`Target::instructions_of`].
+    ///
+    /// # Errors
+    /// [`RegistryError`].
+    pub fn target_without_table(&self, description: &TargetDescription) -> Result<Arc<dyn Target>, RegistryError> {
         // Held while the target is made, so that it is made once.
         let mut targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = targets.iter().find(|target| target.description() == description) {

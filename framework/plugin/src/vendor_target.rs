@@ -8,12 +8,14 @@
 //! Contract: the caller verifies modules before [`Target::compile`]; the implementation still must
 //! not misbehave on any input. An error is returned, never panicked; it says whose fault it is.
 
+use std::borrow::Cow;
+
 use thiserror::Error;
 
-use crate::{Artifact, CompileOptions, Device, DeviceError};
+use crate::{Artifact, CompileOptions, Device, DeviceError, FactoryError};
 use tilewright_kernel as kernel;
 use tilewright_layout::Families;
-use tilewright_target::{Instruction, TargetDescription, UnusedInstruction};
+use tilewright_target::{Instruction, InstructionKind, TargetDescription, UnusedInstruction};
 
 /// One GPU product, as its vendor's code serves it.
 pub trait Target: Send + Sync {
@@ -23,8 +25,25 @@ pub trait Target: Send + Sync {
     /// The layout families that the vendor adds to the neutral ones.
     fn families(&self) -> &dyn Families;
 
-    /// The instruction table; names are unique.
+    /// The instruction table; names are unique. Of a target behind the plugin boundary it is empty until
+    /// [`Target::read_instructions`] has been called, as [`Registry::target`](crate::Registry::target) does.
     fn instructions(&self) -> &[Instruction];
+
+    /// Reads the instruction table, if it is not at hand yet.
+    ///
+    /// # Errors
+    /// [`FactoryError::Failed`] if the plugin's answer is none.
+    fn read_instructions(&self) -> Result<(), FactoryError> {
+        Ok(())
+    }
+
+    /// The rows of one kind, in the order of the table. Targets with long tables make and send these alone.
+    ///
+    /// # Errors
+    /// [`FactoryError::Failed`] if the plugin's answer is none.
+    fn instructions_of(&self, kind: InstructionKind) -> Result<Cow<'_, [Instruction]>, FactoryError> {
+        Ok(self.instructions().iter().filter(|row| row.kind == kind).cloned().collect())
+    }
 
     /// Instructions that the product has and that no row of the table stands for.
     fn unused_instructions(&self) -> &[UnusedInstruction] {

@@ -11,4 +11,4 @@ pub mod object;
 mod target;
 
 pub use architectures::ARCHITECTURES;
-pub use target::AmdTarget;
+pub use target::{Amd, AmdTarget};

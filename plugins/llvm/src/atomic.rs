@@ -2,32 +2,14 @@
 
 use inkwell::AtomicOrdering;
 use inkwell::values::{BasicValue, BasicValueEnum};
-use tilewright_kernel::{Atomic, Element, MemoryOrder, MemoryScope, Space, Type, Value};
+use tilewright_kernel::{Atomic, Element, MemoryScope, Space, Type, Value};
 use tilewright_plugin::CompileError;
 
 use crate::AtomicUpdate;
 use crate::emitter::refused;
 use crate::ffi;
+use crate::ordered::Ordered;
 use crate::translate::{Body, Typed};
-
-/// How an atomic operation orders, among whom, and who takes part.
-#[derive(Clone, Copy)]
-pub(crate) struct Ordered {
-    pub(crate) predicate: Option<Value>,
-    pub(crate) order: MemoryOrder,
-    pub(crate) scope: MemoryScope,
-}
-
-impl Ordered {
-    fn ordering(self) -> AtomicOrdering {
-        match self.order {
-            MemoryOrder::Relaxed => AtomicOrdering::Monotonic,
-            MemoryOrder::Acquire => AtomicOrdering::Acquire,
-            MemoryOrder::Release => AtomicOrdering::Release,
-            MemoryOrder::AcquireRelease => AtomicOrdering::AcquireRelease,
-        }
-    }
-}
 
 impl<'ctx> Body<'_, 'ctx> {
     pub(crate) fn atomic_rmw(

@@ -28,6 +28,7 @@ mod float;
 mod generate;
 mod limits;
 mod memory;
+mod ordered;
 mod outward;
 mod pieces;
 mod translate;

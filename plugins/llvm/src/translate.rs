@@ -12,8 +12,8 @@ use tilewright_kernel::{
 };
 use tilewright_plugin::CompileError;
 
-use crate::atomic::Ordered;
 use crate::emitter::{Emitter, refused};
+use crate::ordered::Ordered;
 use crate::{Dialect, KernelForm, Machine, MapForm, SharedForm, no_clusters, shared_bytes};
 
 /// A vector may be this wide at most: more than any lane can hold in registers.

@@ -3,82 +3,47 @@
 use super::architectures::ARCHITECTURES;
 use super::device;
 use super::families::VendorFamilies;
-use super::instructions::{rows, unused};
+use super::instructions::{INSTRUCTIONS, unused};
+#[cfg(feature = "codegen")]
 use tilewright_kernel::Module;
-use tilewright_layout::Families;
-use tilewright_plugin::FactoryError;
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
+#[cfg(feature = "codegen")]
+use tilewright_plugin::{Artifact, CompileError, CompileOptions};
+use tilewright_plugin::{Device, DeviceError, TablePart, VendorTarget};
 use tilewright_target::{Instruction, TargetDescription, UnusedInstruction};
 
-tilewright_plugin::register_targets! { plugin: "nvidia", architectures: ARCHITECTURES, create: create }
-
-fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {
-    match NvidiaTarget::new(description) {
-        Ok(target) => Ok(Box::new(target)),
-        Err(error) => Err(FactoryError::Description(error.to_string())),
-    }
-}
+tilewright_plugin::register_targets! { plugin: "nvidia", architectures: ARCHITECTURES, create: NvidiaTarget::create }
 
 /// One NVIDIA product.
+pub type NvidiaTarget = VendorTarget<Nvidia>;
+
+/// The vendor.
 #[derive(Debug)]
-pub struct NvidiaTarget {
-    description: TargetDescription,
-    families: VendorFamilies,
-    instructions: Vec<Instruction>,
-    unused: Vec<UnusedInstruction>,
-}
+pub enum Nvidia {}
 
-impl NvidiaTarget {
-    /// The target of a description.
-    ///
-    /// # Errors
-    /// [`CompileError::Unsupported`] where the architecture is none of [`ARCHITECTURES`].
-    pub fn new(description: TargetDescription) -> Result<Self, CompileError> {
-        if !ARCHITECTURES.contains(&description.architecture.as_str()) {
-            return Err(CompileError::Unsupported(format!(
-                "architecture `{}` of target `{}`; this plugin serves {}",
-                description.architecture,
-                description.name,
-                ARCHITECTURES.join(", ")
-            )));
-        }
-        let families = VendorFamilies::of(&description.architecture);
-        let instructions = rows(&description.architecture);
-        let unused = unused(&description.architecture);
-        Ok(Self { description, families, instructions, unused })
-    }
-}
+impl tilewright_plugin::Vendor for Nvidia {
+    const ARCHITECTURES: &'static [&'static str] = ARCHITECTURES;
+    const INSTRUCTIONS: &'static [TablePart] = INSTRUCTIONS;
+    type Families = VendorFamilies;
 
-impl Target for NvidiaTarget {
-    fn description(&self) -> &TargetDescription {
-        &self.description
+    fn families(architecture: &str) -> VendorFamilies {
+        VendorFamilies::of(architecture)
     }
 
-    fn families(&self) -> &dyn Families {
-        &self.families
-    }
-
-    fn instructions(&self) -> &[Instruction] {
-        &self.instructions
-    }
-
-    fn unused_instructions(&self) -> &[UnusedInstruction] {
-        &self.unused
+    fn unused_instructions(architecture: &str) -> Vec<UnusedInstruction> {
+        unused(architecture)
     }
 
     #[cfg(feature = "codegen")]
-    fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
-        crate::compile::compile(&self.description, &self.instructions, module, options)
+    fn compile(
+        description: &TargetDescription,
+        rows: &[Instruction],
+        module: &Module,
+        options: &CompileOptions,
+    ) -> Result<Artifact, CompileError> {
+        crate::compile::compile(description, rows, module, options)
     }
 
-    #[cfg(not(feature = "codegen"))]
-    fn compile(&self, _module: &Module, _options: &CompileOptions) -> Result<Artifact, CompileError> {
-        Err(CompileError::Unsupported(
-            "this build makes no code: it was built without the feature `codegen`".to_owned(),
-        ))
-    }
-
-    fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-        device::devices(&self.description, &self.instructions)
+    fn devices(description: &TargetDescription, rows: &[Instruction]) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+        device::devices(description, rows)
     }
 }

@@ -5,6 +5,18 @@ use tilewright_target::TensorOperand;
 
 use crate::prelude::*;
 
+/// Checks that rows of each part of a vendor's table have the kind of the part, so that the rows of a kind are those of
+/// its parts.
+#[track_caller]
+pub fn parts_have_one_kind<V: tilewright_plugin::Vendor>() {
+    for architecture in V::ARCHITECTURES {
+        for part in V::INSTRUCTIONS {
+            let other = (part.rows)(architecture).into_iter().find(|row| row.kind != part.kind);
+            assert_eq!(other, None, "{architecture}, {:?}", part.kind);
+        }
+    }
+}
+
 /// The element, its bits and the layout of an operand in registers.
 pub fn find_register<'a>(row: &'a Instruction, wanted: &str) -> Option<(&'a str, u32, &'a LinearLayout)> {
     row.operands.iter().find_map(|operand| match operand {

@@ -5,9 +5,12 @@
 use std::sync::Arc;
 
 use super::call::{DeviceCall, DeviceNames, Number};
-use super::table::{DEVICES, DeviceTable, DevicesHandle, REQUIRED_DEVICE_TABLE_SIZE};
-use crate::abi::{BlobHandle, ErrorHandle, Extension, Slice, TargetHandle};
-use crate::library::OpenTarget;
+use crate::abi::{
+    BlobHandle, DEVICES, DeviceTable, DevicesHandle, ErrorHandle, Extension, REQUIRED_DEVICE_TABLE_SIZE, Slice,
+    TargetHandle,
+};
+use crate::extensions::{broken, find_extension};
+use crate::open_target::OpenTarget;
 use crate::plugin_slots::{MOST_ITEMS, Slots as PluginSlots, text};
 use crate::slots::slots;
 use crate::{Code, Failure, wire};
@@ -27,35 +30,13 @@ slots! { Slots of DeviceTable:
 
 /// The extension of a plugin that has it, or why it cannot be used.
 pub(crate) fn find(first: *const Extension) -> Result<Arc<Slots>, Failure> {
-    let broken = |what: String| Failure::internal(format!("its extensions are broken: {what}"));
-    let mut extension = first;
-    for _ in 0..MOST_ITEMS {
-        if extension.is_null() {
-            let message = "the plugin has no `devices` extension: it compiles, and launches nothing";
-            return Err(Failure::new(Code::NO_RUNTIME, [message]));
-        }
-        if !extension.is_aligned() {
-            return Err(broken("one is not aligned".to_owned()));
-        }
-        // SAFETY: every extension begins with its size.
-        let size = unsafe { (&raw const (*extension).struct_size).read() };
-        if size < size_of::<Extension>() {
-            return Err(broken(format!("one has {size} bytes, where {} are needed", size_of::<Extension>())));
-        }
-        // SAFETY: `size` covers it.
-        let head = unsafe { extension.read() };
-        if text("the name of an extension", head.name)? == DEVICES {
-            if size < REQUIRED_DEVICE_TABLE_SIZE {
-                let message = format!("`devices` has {size} bytes, where {REQUIRED_DEVICE_TABLE_SIZE} are needed");
-                return Err(broken(message));
-            }
-            // SAFETY: `size` covers all fields that this version knows; an aligned extension is an aligned table.
-            let table = unsafe { extension.cast::<DeviceTable>().read() };
-            return Slots::of(&table).map(Arc::new).map_err(broken);
-        }
-        extension = head.next;
-    }
-    Err(broken("they have no end".to_owned()))
+    let Some(extension) = find_extension(first, DEVICES, REQUIRED_DEVICE_TABLE_SIZE)? else {
+        let message = "the plugin has no `devices` extension: it compiles, and launches nothing";
+        return Err(Failure::new(Code::NO_RUNTIME, [message]));
+    };
+    // SAFETY: its size covers all fields that this version knows; an aligned extension is an aligned table.
+    let table = unsafe { extension.cast::<DeviceTable>().read() };
+    Slots::of(&table).map(Arc::new).map_err(|what| broken(&what))
 }
 
 /// An open set of devices; closed when its last call is done, and before its target ends.

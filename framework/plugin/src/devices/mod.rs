@@ -9,4 +9,3 @@ mod error;
 pub(super) mod library;
 pub(super) mod proxy;
 pub(super) mod serve;
-pub(super) mod table;

@@ -4,31 +4,34 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::table::{DEVICES, DeviceTable, DevicesHandle};
-use crate::abi::{BlobHandle, ErrorHandle, Extension, Slice, TargetHandle};
+use crate::abi::{
+    BlobHandle, DEVICES, DeviceTable, DevicesHandle, ErrorHandle, Extension, PieceTable, Slice, TargetHandle,
+};
 use crate::bytes::read_slice;
 use crate::export::{answered, destroyed, given, served};
 use crate::{Buffer, Device, LaunchRequest, LoadedCode};
 use crate::{Code, Failure, message, wire};
 
-/// The extension of every plugin that `export_plugin!` makes.
-pub(crate) static TABLE: DeviceTable = DeviceTable {
-    extension: Extension {
-        struct_size: size_of::<DeviceTable>(),
-        next: std::ptr::null(),
-        name: Slice::of(DEVICES.as_bytes()),
-    },
-    open: Some(open),
-    close: Some(close),
-    device_name: Some(device_name),
-    allocate: Some(allocate),
-    free: Some(free),
-    write: Some(write),
-    read: Some(read),
-    load: Some(load),
-    unload: Some(unload),
-    launch: Some(launch),
-};
+/// The extension, in front of another of the plugin.
+pub(crate) const fn table(next: &'static PieceTable) -> DeviceTable {
+    DeviceTable {
+        extension: Extension {
+            struct_size: size_of::<DeviceTable>(),
+            next: &raw const next.extension,
+            name: Slice::of(DEVICES.as_bytes()),
+        },
+        open: Some(open),
+        close: Some(close),
+        device_name: Some(device_name),
+        allocate: Some(allocate),
+        free: Some(free),
+        write: Some(write),
+        read: Some(read),
+        load: Some(load),
+        unload: Some(unload),
+        launch: Some(launch),
+    }
+}
 
 /// A set behind a handle: each device with its name.
 struct Opened(Vec<(String, Mutex<Box<dyn Device>>)>);

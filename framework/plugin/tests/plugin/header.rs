@@ -8,7 +8,7 @@ use std::process::Command;
 
 use fixtures::{c_program, cc, fixture, plain};
 use tilewright_plugin::abi::{
-    ABI_MAJOR, ABI_MINOR, DeviceTable, Extension, HostTable, PluginTable, REQUIRED_DEVICE_TABLE_SIZE,
+    ABI_MAJOR, ABI_MINOR, DeviceTable, Extension, HostTable, PieceTable, PluginTable, REQUIRED_DEVICE_TABLE_SIZE,
     REQUIRED_TABLE_SIZE, Slice,
 };
 use tilewright_plugin::{Code, Level, wire};
@@ -37,6 +37,7 @@ fn every_field_lies_where_rust_says() {
             target_destroy, target_info, resolve_family, compile, blob_bytes, blob_destroy, error_code,
             error_message, error_destroy
         }
+        "TilewrightPieceTable" = PieceTable { extension, target_pieces }
         "TilewrightDeviceTable" = DeviceTable {
             extension, open, close, device_name, allocate, free, write, read, load, unload, launch
         }

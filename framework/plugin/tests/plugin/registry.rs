@@ -14,7 +14,7 @@ use tilewright_layout::families::Neutral;
 use tilewright_layout::{FamilySpec, Layout, SampleUse};
 use tilewright_plugin::{CompileError, CompileOptions, Target};
 use tilewright_plugin::{Discovery, FactoryError, Manifest, Origin, Registry, RegistryError};
-use tilewright_target::TargetDescription;
+use tilewright_target::{InstructionKind, TargetDescription};
 
 fn linked() -> Registry {
     Registry::new()
@@ -55,6 +55,24 @@ fn layouts_cross_unchanged_and_are_the_same_when_asked_again() {
         assert!(matches!(layout, Layout::Distributed(_)));
         assert_eq!(Ok(layout), other.families().resolve(&spec, &shape, &Neutral));
     }
+}
+
+#[test]
+fn rows_of_one_kind_are_read_without_the_table() {
+    let description = description("fixture1", "works");
+    let one = linked().target(&description).expect("a target");
+    let other = loaded().target_without_table(&description).expect("a target");
+    let kind = one.instructions()[0].kind;
+    let absent = InstructionKind::Prefetch;
+    assert_ne!(kind, absent);
+    for target in [&one, &other] {
+        assert_eq!(target.instructions_of(kind).expect("rows").as_ref(), one.instructions());
+        assert!(target.instructions_of(absent).expect("rows").is_empty());
+    }
+    assert!(other.instructions().is_empty(), "nobody has asked for the table");
+    other.read_instructions().expect("the table");
+    assert_eq!(other.instructions(), one.instructions());
+    assert_eq!(other.instructions_of(kind), one.instructions_of(kind));
 }
 
 #[test]

@@ -15,17 +15,23 @@ mod wmma_mixed;
 #[cfg(feature = "codegen")]
 pub(crate) use mfma::had_by_first_generations;
 use tilewright_layout::LinearLayout;
+use tilewright_plugin::{TablePart, instruction_table};
 use tilewright_target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};
 pub use unused::unused;
+
+/// The parts of the instruction table.
+pub(crate) const INSTRUCTIONS: &[TablePart] = &[
+    TablePart { kind: InstructionKind::Matrix, rows: mfma::rows },
+    TablePart { kind: InstructionKind::Matrix, rows: wmma::rows },
+    TablePart { kind: InstructionKind::Matrix, rows: wmma_mixed::rows },
+    TablePart { kind: InstructionKind::SharedMove, rows: transposed::rows },
+    TablePart { kind: InstructionKind::AsyncCopy, rows: copy::rows },
+];
 
 /// The instructions of an architecture; none where it is unknown.
 #[must_use]
 pub fn rows(architecture: &str) -> Vec<Instruction> {
-    let mut rows = mfma::rows(architecture);
-    rows.extend(wmma::rows(architecture));
-    rows.extend(transposed::rows(architecture));
-    rows.extend(copy::rows(architecture));
-    rows
+    instruction_table(INSTRUCTIONS, architecture)
 }
 
 /// A type of elements in registers: its name and how many bits an element takes there.

@@ -94,9 +94,6 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
             rows.extend(variants(entry).filter_map(|entry| generation.row(&entry, lanes, source).ok()));
         }
     }
-    if generation == Generation::Third {
-        rows.extend(super::wmma_mixed::rows().filter_map(Result::ok));
-    }
     rows
 }
 

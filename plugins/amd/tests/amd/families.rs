@@ -67,3 +67,8 @@ fn every_family_is_in_some_sample() {
 fn families() -> VendorFamilies {
     VendorFamilies::of("gfx942")
 }
+
+#[test]
+fn parts_of_the_instruction_table_have_one_kind() {
+    tilewright_vendor_testkit::rows::parts_have_one_kind::<tilewright_amd::Amd>();
+}

@@ -4,7 +4,7 @@
 //! that hold the number: its instructions for them are extensions, which not every driver has.
 
 use rspirv::dr::{Instruction, Operand};
-use rspirv::spirv::{self, Capability, MemorySemantics, Op, Word};
+use rspirv::spirv::{Capability, Op, Word};
 use tilewright_kernel::{Atomic, Binary, Cast, Element, MemoryOrder, MemoryScope, Space, Type, Value};
 use tilewright_plugin::CompileError;
 
@@ -12,44 +12,7 @@ use super::emit::phi_operands;
 use super::held::{Held, invalid};
 use super::kernel::Lowering;
 use super::memory::Access;
-
-/// How it orders, and among whom.
-#[derive(Clone, Copy)]
-pub(super) struct Ordered {
-    pub(super) order: MemoryOrder,
-    pub(super) scope: MemoryScope,
-}
-
-impl Ordered {
-    fn scope(self) -> u32 {
-        let scope = match self.scope {
-            MemoryScope::Block => spirv::Scope::Workgroup,
-            MemoryScope::Device => spirv::Scope::Device,
-            MemoryScope::System => spirv::Scope::CrossDevice,
-        };
-        scope as u32
-    }
-
-    /// Of both memories, or none where nothing is ordered.
-    fn semantics(self) -> u32 {
-        let order = match self.order {
-            MemoryOrder::Relaxed => return 0,
-            MemoryOrder::Acquire => MemorySemantics::ACQUIRE,
-            MemoryOrder::Release => MemorySemantics::RELEASE,
-            MemoryOrder::AcquireRelease => MemorySemantics::ACQUIRE_RELEASE,
-        };
-        (order | MemorySemantics::WORKGROUP_MEMORY | MemorySemantics::CROSS_WORKGROUP_MEMORY).bits()
-    }
-
-    /// Where nothing is written nothing is released.
-    fn failed(self) -> Self {
-        let order = match self.order {
-            MemoryOrder::Acquire | MemoryOrder::AcquireRelease => MemoryOrder::Acquire,
-            _ => MemoryOrder::Relaxed,
-        };
-        Self { order, ..self }
-    }
-}
+use super::ordered::Ordered;
 
 fn opcode(op: Atomic) -> Op {
     match op {

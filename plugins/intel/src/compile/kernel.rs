@@ -11,11 +11,11 @@ use tilewright_plugin::{CompileError, issued_row};
 use tilewright_target::InstructionKind;
 
 use super::Machine;
-use super::atomic::Ordered;
 use super::emit::{Emitter, backend};
 use super::header::{MAX_NAME, check_header};
 use super::held::{Held, check_type, invalid, unsupported};
 use super::memory::Access;
+use super::ordered::Ordered;
 
 /// Regions may nest this deep.
 const MAX_DEPTH: usize = 128;

@@ -27,6 +27,7 @@ mod kernel;
 mod memory;
 pub mod offline;
 mod offline_reads;
+mod ordered;
 pub mod outside;
 mod prefetch;
 
@@ -52,7 +53,6 @@ struct Machine<'a> {
 /// # Errors
 /// [`CompileError`]: see its variants for whose fault each is.
 pub fn compile(
-    architecture: Architecture,
     description: &TargetDescription,
     instructions: &[Instruction],
     module: &Module,
@@ -62,6 +62,9 @@ pub fn compile(
         let message = format!("level {} asked for, levels are 0 to 3", options.optimisation);
         return Err(CompileError::Option { option: "optimisation".to_owned(), message });
     }
+    let architecture = Architecture::named(&description.architecture).ok_or_else(|| {
+        CompileError::Unsupported(format!("this plugin makes no code for architecture `{}`", description.architecture))
+    })?;
     let machine = Machine { description, instructions };
     let mut emitter = Emitter::new(architecture);
     let mut names = HashSet::new();

@@ -4,7 +4,7 @@
 use tilewright_layout::families::cluster::{Part, layout_of, row_major, spread};
 use tilewright_layout::{Dim, FamilyError, FamilySpec, LinearLayout};
 
-use super::operand_axes;
+use super::operand_axes::operand_axes;
 
 /// Lanes spread over a row, each with its share of neighbouring elements, then over rows;
 /// `num_blocks` blocks lie side by side in registers.

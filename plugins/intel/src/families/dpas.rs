@@ -7,7 +7,7 @@
 use tilewright_layout::families::cluster::{Part, cluster_layout, layout_of, over_tensor, row_major, spread, tile_of};
 use tilewright_layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Numbers};
 
-use super::operand_axes;
+use super::operand_axes::operand_axes;
 
 /// An input, so many positions of it, and the axis along which they go.
 type Along = (Dim, u64, usize);

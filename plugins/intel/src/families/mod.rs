@@ -5,9 +5,9 @@
 
 mod block_read;
 pub(crate) mod dpas;
+mod operand_axes;
 mod samples;
 mod spelling;
 mod vendor_families;
 
 pub use vendor_families::VendorFamilies;
-use vendor_families::operand_axes;

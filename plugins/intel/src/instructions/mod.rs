@@ -5,16 +5,21 @@ mod block_read;
 mod dpas;
 mod prefetch;
 
-use tilewright_target::Instruction;
+use tilewright_plugin::{TablePart, instruction_table};
+use tilewright_target::{Instruction, InstructionKind};
 
 pub use dpas::unused;
+
+/// The parts of the instruction table.
+pub(crate) const INSTRUCTIONS: &[TablePart] = &[
+    TablePart { kind: InstructionKind::Matrix, rows: dpas::rows },
+    TablePart { kind: InstructionKind::Prefetch, rows: prefetch::rows },
+    TablePart { kind: InstructionKind::GlobalMove, rows: block_read::rows },
+];
 
 /// The instructions of an architecture; products for sub-groups as wide as the instruction, the narrowest that there
 /// are. None for architectures that this plugin does not serve.
 #[must_use]
 pub fn rows(architecture: &str) -> Vec<Instruction> {
-    let mut all = dpas::rows(architecture);
-    all.extend(prefetch::rows(architecture));
-    all.extend(block_read::rows(architecture));
-    all
+    instruction_table(INSTRUCTIONS, architecture)
 }

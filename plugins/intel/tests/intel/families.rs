@@ -142,3 +142,8 @@ fn clusters_share_out_operands_and_scales() {
 fn families() -> VendorFamilies {
     VendorFamilies::of("pvc")
 }
+
+#[test]
+fn parts_of_the_instruction_table_have_one_kind() {
+    tilewright_vendor_testkit::rows::parts_have_one_kind::<tilewright_intel::Intel>();
+}

@@ -1,7 +1,8 @@
 //! [`ValidatedTarget`]: a target of this plugin whose SPIR-V is validated whenever a test compiles something.
 
 use crate::validate::validate;
-use tilewright_intel::{IntelTarget, UnknownArchitecture};
+use tilewright_intel::IntelTarget;
+use tilewright_plugin::FactoryError;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::targets::described;
 
@@ -9,7 +10,7 @@ use tilewright_vendor_testkit::targets::described;
 pub struct ValidatedTarget(IntelTarget);
 
 impl ValidatedTarget {
-    pub fn new(description: TargetDescription) -> Result<Self, UnknownArchitecture> {
+    pub fn new(description: TargetDescription) -> Result<Self, FactoryError> {
         IntelTarget::new(description).map(Self)
     }
 }

@@ -6,7 +6,7 @@ use tilewright_llvm::values::BasicValueEnum;
 use tilewright_llvm::{AtomicUpdate, Emitter};
 use tilewright_plugin::CompileError;
 
-use super::ptx::capability;
+use super::capability::capability;
 
 /// The operation; nothing where the architecture lacks it, so that LLVM writes a loop around a compare-exchange.
 pub(super) fn emit<'ctx>(

@@ -7,8 +7,8 @@ use tilewright_llvm::values::BasicValueEnum;
 use tilewright_plugin::CompileError;
 use tilewright_target::{Instruction, Operand};
 
-use super::instruction::Typed;
 use super::mbarrier::{WARP_BARRIER, elected};
+use super::registers::Typed;
 
 /// `mnemonic [to], [from], bytes, [mbarrier];`, a tensor being its map and the coordinates: `[map, {x, y}]`.
 pub(super) fn copy<'ctx>(

@@ -10,7 +10,7 @@ use tilewright_llvm::values::BasicValueEnum;
 use tilewright_plugin::CompileError;
 use tilewright_target::{Instruction, Operand};
 
-use super::instruction::{Typed, registers};
+use super::registers::{Typed, registers};
 
 /// With which the names of these rows begin.
 pub(super) const MNEMONIC: &str = "wgmma.mma_async";

@@ -1,17 +1,15 @@
 //! How rows of the instruction table become PTX: products as inline assembly, whose mnemonic is the
 //! row's name (those of several warps are in [`super::group`], those of tensor memory in [`super::tensor`]); matrix moves by LLVM's intrinsics, which fold constant offsets into the address.
 
-use tilewright_kernel::{Carried, Element, Module, Op, Region, Type, is_result};
+use tilewright_kernel::{Element, Module, Op, Region, Type, is_result};
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::BasicValueEnum;
 use tilewright_plugin::CompileError;
-use tilewright_target::{Instruction, InstructionKind, Operand, Semantics};
+use tilewright_target::{Instruction, InstructionKind, Semantics};
 
+use super::registers::{Typed, is_scale, registers};
 use super::{bulk, group, mbarrier, tensor};
 use crate::instructions::BULK_COPY;
-
-/// A value with its type in the kernel IR.
-pub(super) type Typed<'ctx> = (Type, BasicValueEnum<'ctx>);
 
 /// The code of one row; operands and results fit it.
 pub(super) fn emit<'ctx>(
@@ -40,30 +38,6 @@ pub(super) fn emit<'ctx>(
         (Semantics::Move, []) => store(emit, row, operands).map(|()| Vec::new()),
         _ => Err(CompileError::Unsupported(format!("instruction `{}` has no code generation", row.name))),
     }
-}
-
-/// The registers that PTX gives an operand: their type and the letter of their constraint.
-pub(super) fn registers(operand: &Operand) -> Result<(Type, char), CompileError> {
-    let Operand::Register { element, .. } = operand else {
-        return Err(CompileError::Backend("a product has an operand that is no register".to_owned()));
-    };
-    if is_scale(operand) {
-        return Ok((Type::Scalar(Element::I32), 'r'));
-    }
-    let (register, letter) = match element.as_str() {
-        "f64" => (Element::F64, 'd'),
-        "f32" => (Element::F32, 'f'),
-        _ => (Element::I32, 'r'),
-    };
-    match Carried::of(operand) {
-        Carried::Bits(bits) if bits >= register.bits() => Ok((Type::of(register, bits / register.bits()), letter)),
-        carried => Err(CompileError::Backend(format!("an operand is {carried}, which fills no register"))),
-    }
-}
-
-/// Whether these are scales, which have as many bytes of a register as there are.
-fn is_scale(operand: &Operand) -> bool {
-    operand.role().is_some_and(|role| role.starts_with("scale"))
 }
 
 /// `mnemonic {d...}, {a...}, {b...}, {c...};`, then each factor's scales with the byte and the thread that give them.

@@ -6,10 +6,12 @@
 
 mod atomic;
 mod bulk;
+mod capability;
 mod group;
 mod instruction;
 mod mbarrier;
 mod ptx;
+mod registers;
 mod tensor;
 
 use tilewright_kernel::Module;

@@ -10,6 +10,7 @@ use tilewright_llvm::{
 use tilewright_plugin::{CompileError, issued_row};
 use tilewright_target::{Instruction, TargetDescription};
 
+use super::capability::capability;
 use super::{bulk, group, instruction, mbarrier, tensor};
 
 /// LLVM's number of the calling convention `ptx_kernel`.
@@ -24,12 +25,6 @@ const ALL_LANES: u32 = u32::MAX;
 /// A `CUtensorMap`: 128 opaque bytes at a multiple of 64, which stay where the launch has put them.
 fn map_form() -> MapForm {
     MapForm { bytes: 128, alignment: 64, attributes: vec![("nvvm.grid_constant".to_owned(), String::new())] }
-}
-
-/// Ten times the compute capability of an architecture, which is called after it.
-pub(super) fn capability(architecture: &str) -> u32 {
-    let digits: String = architecture.chars().filter(char::is_ascii_digit).collect();
-    digits.parse().unwrap_or(0)
 }
 
 /// PTX, as LLVM writes it.

@@ -10,8 +10,8 @@ use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_plugin::CompileError;
 use tilewright_target::{Instruction, InstructionKind, Operand};
 
-use super::instruction::Typed;
 use super::mbarrier::elected;
+use super::registers::Typed;
 
 /// What is done in tensor memory before a synchronisation of threads comes before what is done there after it only with
 /// these around it.

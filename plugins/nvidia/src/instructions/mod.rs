@@ -18,29 +18,42 @@ mod tensor_move;
 mod tensor_product;
 mod tensor_scaled;
 mod unused;
+mod unused_form;
 mod unused_tensor;
 mod wgmma;
 
-use tilewright_target::Instruction;
+use tilewright_plugin::{TablePart, instruction_table};
+use tilewright_target::{Instruction, InstructionKind};
 
 #[cfg(feature = "codegen")]
 pub(crate) use bulk::MNEMONIC as BULK_COPY;
 pub use unused::unused;
 
+/// The parts of the instruction table.
+pub(crate) const INSTRUCTIONS: &[TablePart] = &[
+    TablePart { kind: InstructionKind::Matrix, rows: |architecture| mma::rows(capability(architecture)) },
+    TablePart { kind: InstructionKind::Matrix, rows: wgmma::rows },
+    TablePart { kind: InstructionKind::AsyncCopy, rows: |architecture| copy::rows(capability(architecture)) },
+    TablePart { kind: InstructionKind::AsyncCopy, rows: |architecture| bulk::rows(capability(architecture)) },
+    TablePart { kind: InstructionKind::Matrix, rows: mma_scaled::rows },
+    TablePart { kind: InstructionKind::Matrix, rows: tensor_product::rows },
+    TablePart { kind: InstructionKind::Matrix, rows: tensor_scaled::rows },
+    TablePart { kind: InstructionKind::TensorMove, rows: tensor_copy::rows },
+    TablePart { kind: InstructionKind::TensorMove, rows: tensor_move::rows },
+    TablePart {
+        kind: InstructionKind::SharedMove,
+        rows: |architecture| matrix_move::rows(architecture, capability(architecture)),
+    },
+];
+
 /// The instructions of an architecture, `sm_80`, `sm_90a`, ...; none for others.
 #[must_use]
 pub fn rows(architecture: &str) -> Vec<Instruction> {
+    instruction_table(INSTRUCTIONS, architecture)
+}
+
+/// The compute capability, `90` for `sm_90a`; zero, which has no instructions, for others.
+fn capability(architecture: &str) -> u32 {
     let digits = architecture.strip_prefix("sm_").unwrap_or("").trim_end_matches(|c: char| c.is_ascii_lowercase());
-    let Ok(capability) = digits.parse::<u32>() else { return Vec::new() };
-    let mut rows = mma::rows(capability);
-    rows.extend(wgmma::rows(architecture));
-    rows.extend(copy::rows(capability));
-    rows.extend(bulk::rows(capability));
-    rows.extend(mma_scaled::rows(architecture));
-    rows.extend(tensor_product::rows(architecture));
-    rows.extend(tensor_scaled::rows(architecture));
-    rows.extend(tensor_copy::rows(architecture));
-    rows.extend(tensor_move::rows(architecture));
-    rows.extend(matrix_move::rows(architecture, capability));
-    rows
+    digits.parse().unwrap_or(0)
 }

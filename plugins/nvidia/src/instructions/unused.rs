@@ -1,11 +1,8 @@
 //! Products that no row stands for: those of sparse factors, and small ones that older processors had.
 
+use super::unused_form::{SPARSE, form};
 use tilewright_target::UnusedInstruction;
 
-const SOURCE: &str =
-    "PTX ISA, warp-level and asynchronous warpgroup-level matrix instructions; integer arithmetic, dp4a and dp2a";
-
-pub(super) const SPARSE: &str = "of every four elements of A along K two are there (of tf32 one of two), metadata says which: tensors here are dense";
 const QUADS: &str = "four independent products by eight lanes each: slow on all processors after 7.0";
 const DOTS: &str = "one sum of a lane: the kernel IR multiplies plainly where no matrix instruction fits";
 
@@ -90,10 +87,4 @@ pub fn unused(architecture: &str) -> Vec<UnusedInstruction> {
 fn combined<'a>(sums: &'a [&'a str], factors: &'a [&'a str], mixed: bool) -> impl Iterator<Item = [&'a str; 3]> {
     let pairs = move || factors.iter().flat_map(move |&a| factors.iter().map(move |&b| (a, b)));
     sums.iter().flat_map(move |&d| pairs().filter(move |(a, b)| mixed || a == b).map(move |(a, b)| [d, a, b]))
-}
-
-pub(super) fn form(name: String, shapes: Vec<[u64; 3]>, types: [&str; 3], reason: &str) -> UnusedInstruction {
-    let types = ["d", "a", "b"].into_iter().zip(types).map(|(role, element)| (role.to_owned(), element.to_owned()));
-    let types = types.collect();
-    UnusedInstruction { name, shapes, types, reason: reason.to_owned(), source: SOURCE.to_owned() }
 }

@@ -2,7 +2,7 @@
 
 use tilewright_target::UnusedInstruction;
 
-use super::unused::{SPARSE, form};
+use super::unused_form::{SPARSE, form};
 
 const SOURCE: &str = "PTX ISA, tcgen05: matrix shapes, shapes of tcgen05.cp";
 

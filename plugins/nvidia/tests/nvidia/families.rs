@@ -68,3 +68,8 @@ fn samples_follow_the_architecture() {
 fn families() -> VendorFamilies {
     VendorFamilies::of("sm_90a")
 }
+
+#[test]
+fn parts_of_the_instruction_table_have_one_kind() {
+    tilewright_vendor_testkit::rows::parts_have_one_kind::<tilewright_nvidia::Nvidia>();
+}

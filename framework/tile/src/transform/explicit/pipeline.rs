@@ -9,7 +9,7 @@ use super::expander::Expander;
 use super::loops::{Loop, carried, loops};
 use crate::marks::APART;
 use crate::op::name::{scf, tw};
-use crate::transform::maker::violation_of;
+use crate::transform::maker::{Maker, violation_of};
 use crate::transform::pipeliner::{Prefetch, Schedule, Slice, Stream, expand};
 use crate::transform::{Copier, Rewrite};
 use crate::{Attribute, Function, Op, Value, Violation};
@@ -153,20 +153,23 @@ impl Prefetch for Copies<'_, '_> {
         &mut self,
         _: usize,
         values: &[Value],
-        index: Value,
+        [index, exists]: [Value; 2],
         is_disjoint: bool,
         copier: &mut Copier<'_, '_, '_>,
     ) -> Result<(), Violation> {
         self.mean(Some(index), copier);
         let held: Vec<Op> =
             self.of.ahead.iter().copied().filter(|op| self.expander.is_through_registers(*op)).collect();
-        for (op, &value) in held.into_iter().zip(values) {
-            let store = self.expander.write(op, value, copier.from.op(op).operands[1], copier)?;
-            if is_disjoint {
-                copier.to.body_mut().op_mut(store).attributes.set(APART, Attribute::Unit);
+        let store = |copier: &mut Copier<'_, '_, '_>| {
+            for (op, &value) in held.into_iter().zip(values) {
+                let store = self.expander.write(op, value, copier.from.op(op).operands[1], copier)?;
+                if is_disjoint {
+                    copier.to.body_mut().op_mut(store).attributes.set(APART, Attribute::Unit);
+                }
             }
-        }
-        Ok(())
+            Ok(Vec::new())
+        };
+        Maker { copier, at: self.of.op }.when(exists, store).map(drop)
     }
 
     fn read(&mut self, indices: &[Value], copier: &Copier<'_, '_, '_>) {

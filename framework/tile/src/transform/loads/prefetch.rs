@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::find::{BufferReader, PrefetchableLoad, slice};
 use super::{PipelinedLoop, PrefetchPath, PrefetchedLoad, REGISTER_BUFFERS};
-use crate::marks::{APART, IN_PLACE};
+use crate::marks::IN_PLACE;
 use crate::op::Dialects;
 use crate::op::name::ttg;
 use crate::transform::maker::{Maker, violation};
@@ -166,8 +166,8 @@ impl Prefetch for Loads<'_> {
         &mut self,
         stream: usize,
         values: &[Value],
-        index: Value,
-        is_disjoint: bool,
+        [index, _]: [Value; 2],
+        _: bool,
         copier: &mut Copier<'_, '_, '_>,
     ) -> Result<(), Violation> {
         for (&number, &value) in self.streams[stream].iter().zip(values) {
@@ -178,11 +178,7 @@ impl Prefetch for Loads<'_> {
             }
             let buffer = self.buffer(number, Some(index), copier)?;
             let stored = copier.value(load.stored);
-            let mut made = copier.to.op(ttg::LOCAL_STORE).operand(stored).operand(buffer);
-            if is_disjoint {
-                made = made.attribute(APART, Attribute::Unit);
-            }
-            let made = made.done();
+            let made = copier.to.op(ttg::LOCAL_STORE).operand(stored).operand(buffer).done();
             Maker { copier, at: load.op }.checked(made)?;
         }
         Ok(())

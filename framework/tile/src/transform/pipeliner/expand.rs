@@ -36,13 +36,13 @@ pub(in crate::transform) trait Prefetch: Rewrite {
     /// Loads what goes through registers.
     fn load(&mut self, stream: usize, copier: &mut Copier<'_, '_, '_>) -> Result<Vec<Value>, Violation>;
 
-    /// Stores what was loaded into the buffers of an index. If `is_disjoint`, no other access of these is between the barriers
+    /// Stores what was loaded into the buffers of an index; it is zeros if the iteration, by the bit beside it, does not exist. If `is_disjoint`, no other access of these is between the barriers
     /// before and behind the store.
     fn store(
         &mut self,
         stream: usize,
         values: &[Value],
-        index: Value,
+        index_and_existence: [Value; 2],
         is_disjoint: bool,
         copier: &mut Copier<'_, '_, '_>,
     ) -> Result<(), Violation>;
@@ -98,9 +98,9 @@ impl Position {
         ahead.chain([self.index]).chain(self.filled).chain(self.phase).collect()
     }
 
-    fn from_arguments(&self, arguments: &mut impl Iterator<Item = Value>) -> Option<Self> {
+    fn with_arguments(&self, arguments: &mut impl Iterator<Item = Value>) -> Option<Self> {
         let ahead = match &self.ahead {
-            Some(ahead) => Some(ahead.from_arguments(arguments)?),
+            Some(ahead) => Some(ahead.with_arguments(arguments)?),
             None => None,
         };
         let index = arguments.next()?;
@@ -218,11 +218,7 @@ impl<'s> Pipeline<'s> {
         if values.is_empty() {
             return Ok(());
         }
-        let store = |copier: &mut Copier<'_, '_, '_>| {
-            front.store(number, values, *index, is_disjoint, copier)?;
-            Ok(Vec::new())
-        };
-        self.maker(copier).when(*exists, store).map(drop)
+        front.store(number, values, [*index, *exists], is_disjoint, copier)
     }
 
     /// The loop, and behind it the epilogue; gives what it carries for the program.
@@ -239,7 +235,7 @@ impl<'s> Pipeline<'s> {
         let (region, around, arguments) = self.enter(&initial, copier);
         let mut beside = arguments[1 + rest.carried.len()..].iter().copied();
         let positions: Option<Vec<Position>> =
-            first.iter().map(|position| position.from_arguments(&mut beside)).collect();
+            first.iter().map(|position| position.with_arguments(&mut beside)).collect();
         let positions = positions.unwrap_or_default();
         self.wait(&positions, copier)?;
         let mut prefetched = Vec::new();
@@ -405,7 +401,7 @@ impl<'s> Pipeline<'s> {
         let mut beside = arguments[1..].iter().copied();
         let mut given = Vec::new();
         for (number, position) in first.iter().enumerate() {
-            let Some(position) = position.from_arguments(&mut beside) else { continue };
+            let Some(position) = position.with_arguments(&mut beside) else { continue };
             if let (Some(phase), Some(mbarriers)) = (position.phase, &self.mbarriers[number]) {
                 mbarriers.wait_until_empty(position.index, phase, &mut self.maker(copier))?;
             }

@@ -24,7 +24,7 @@ impl Iteration {
     }
 
     /// The same of as many values as it has, taken from the front.
-    pub fn from_arguments(&self, arguments: &mut impl Iterator<Item = Value>) -> Option<Self> {
+    pub fn with_arguments(&self, arguments: &mut impl Iterator<Item = Value>) -> Option<Self> {
         let (counter, exists) = (arguments.next()?, arguments.next()?);
         Some(Self { counter, exists, carried: arguments.take(self.carried.len()).collect() })
     }

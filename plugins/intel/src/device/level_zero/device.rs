@@ -10,13 +10,13 @@ use tilewright_plugin::{
     Artifact, Buffer, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, Ledger, LoadedCode,
 };
 
+use super::found::Found;
 use super::functions::{
     ContextDescription, EventDescription, EventPoolDescription, Functions, HOST_SCOPE, Head, KernelDescription,
     MemoryDescription, ModuleDescription, OUT_OF_DEVICE_MEMORY, Object, QueueDescription, SYNCHRONOUS, Times,
     UNSUPPORTED_SIZE, VISIBLE_WITH_TIMES, What, check, said,
 };
 use super::owned::{Context, Kind, Owned};
-use super::runtime::Found;
 
 /// Buffers begin at multiples of so many bytes: no access is wider.
 const ALIGNMENT: usize = 128;

@@ -10,26 +10,11 @@ use tilewright_plugin::{Device, DeviceError};
 use super::super::limits::Limits;
 use super::super::product::{is_named, is_numbered};
 use super::device::LevelZeroDevice;
+use super::found::Found;
 use super::functions::{
     Code, ComputeProperties, DeviceProperties, DriverProperties, Functions, GPU, Head, Object, UNINITIALIZED, What,
     check,
 };
-
-/// What a driver says of a device.
-pub(super) struct Found {
-    pub(super) driver: Object,
-    pub(super) device: Object,
-    pub(super) name: String,
-    /// Its number on the bus.
-    pub(super) number: u32,
-    /// Of the driver.
-    pub(super) version: u32,
-    pub(super) limits: Limits,
-    /// Nanoseconds of a tick of its clock.
-    pub(super) tick: u64,
-    /// Bits of the clock's ticks.
-    pub(super) tick_bits: u32,
-}
 
 /// The GPUs that are a product.
 ///

@@ -21,9 +21,9 @@ use tilewright_plugin::{
     Artifact, Buffer, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, Ledger, LoadedCode,
 };
 
+use super::found::Found;
 use super::handle::{Handle, failed};
 use super::program;
-use super::runtime::Found;
 
 /// What a driver gives for an invalid size of a buffer.
 const INVALID_BUFFER_SIZE: i32 = cl3::error_codes::CL_INVALID_BUFFER_SIZE;

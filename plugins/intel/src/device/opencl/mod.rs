@@ -4,6 +4,7 @@
 //! object cannot be released, and links programs in no context); `handle` owns them.
 
 mod device;
+mod found;
 mod handle;
 mod program;
 mod runtime;

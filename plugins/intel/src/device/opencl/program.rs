@@ -18,8 +18,8 @@ use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{Decoration, LinkageType, Op};
 use tilewright_plugin::DeviceError;
 
+use super::found::text;
 use super::handle::{Handle, failed};
-use super::runtime::text;
 
 /// What defines products of matrices, of which each is written where it is needed.
 const PRODUCTS: &str = include_str!("matrix_mad.cl");

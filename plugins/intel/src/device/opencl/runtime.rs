@@ -12,8 +12,8 @@ use cl3::platform::{CL_PLATFORM_VENDOR, get_platform_data, get_platform_ids};
 use tilewright_plugin::{Device, DeviceError};
 
 use super::super::limits::Limits;
-use super::super::product::is_named;
 use super::device::OpenClDevice;
+use super::found::{Found, text};
 use super::handle::failed;
 
 /// What no platform at all is answered with (extension cl_khr_icd).
@@ -25,20 +25,6 @@ const SUB_GROUP_SIZES: u32 = 0x4108;
 /// How drivers say that they take what the plugin writes.
 const SPIRV: &str = "SPIR-V_1.3";
 
-/// What a driver says of a device.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
-    /// The driver's number.
-    pub id: usize,
-    pub name: String,
-    pub driver: String,
-    /// Whether it is a processor, which lacks the builtins for products of matrices and loads of blocks.
-    pub is_processor: bool,
-    pub limits: Limits,
-    /// Whether quotients and square roots of binary32 are correctly rounded where that is asked for.
-    pub rounds_correctly: bool,
-}
-
 /// The devices that run code for a product: those of its name first, then processors.
 ///
 /// # Errors
@@ -48,12 +34,6 @@ pub(crate) fn devices(product: &str) -> Result<Vec<Box<dyn Device>>, DeviceError
     found.sort_by_key(|device| device.is_processor);
     let open = |device| Ok(Box::new(OpenClDevice::open(Arc::new(device))?) as Box<dyn Device>);
     found.into_iter().map(open).collect()
-}
-
-impl Found {
-    fn serves(&self, product: &str) -> bool {
-        self.is_processor || is_named(&self.name, product)
-    }
 }
 
 /// All devices of this vendor's drivers that take SPIR-V.
@@ -111,9 +91,4 @@ fn described(id: usize) -> Result<Option<Found>, DeviceError> {
 fn sizes(bytes: &[u8]) -> Vec<u64> {
     let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
     bytes.chunks(8).map(number).collect()
-}
-
-/// A driver's text, which ends with a zero.
-pub(super) fn text(bytes: Vec<u8>) -> String {
-    String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned()
 }

@@ -12,7 +12,7 @@ use tilewright_plugin::{
 };
 use tilewright_target::TargetDescription;
 
-use super::found::failed;
+use super::driver_error::failed;
 use super::maps;
 use super::owned::{Context, Event, Memory, Module};
 

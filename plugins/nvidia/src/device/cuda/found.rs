@@ -7,6 +7,7 @@ use tilewright_plugin::{Device, DeviceError};
 use tilewright_target::TargetDescription;
 
 use super::device::CudaDevice;
+use super::driver_error::failed;
 
 /// The GPUs that are a target's product.
 ///
@@ -31,14 +32,6 @@ pub(crate) fn devices(target: &TargetDescription) -> Result<Vec<Box<dyn Device>>
         }
     }
     Ok(devices)
-}
-
-/// What a code of the driver means, with the call that gave it.
-pub(super) fn failed(call: &'static str) -> impl Fn(DriverError) -> DeviceError {
-    move |error| {
-        let name = error.error_name().map_or("an unknown code".into(), |name| name.to_string_lossy());
-        DeviceError::Driver(format!("{call} gave {name} ({})", error.0 as u32))
-    }
 }
 
 /// Whether a device of this name is the product: of a name such as `NVIDIA H100 80GB HBM3` the words with a number tell

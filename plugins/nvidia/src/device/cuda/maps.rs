@@ -8,7 +8,7 @@ use cudarc::driver::sys;
 use tilewright_kernel::{MAX_RANK, MappedTensor, Outside, TensorMap};
 use tilewright_plugin::{Buffer, DeviceError, EncodedMap};
 
-use super::found::failed;
+use super::driver_error::failed;
 
 /// Drivers from this version on encode maps: 12.0.
 const FIRST_DRIVER: i32 = 12_000;

@@ -6,6 +6,7 @@
 //! May import the crate's root, and nothing of `compile`: what a device is handed comes from outside.
 
 mod device;
+mod driver_error;
 mod found;
 mod maps;
 mod owned;

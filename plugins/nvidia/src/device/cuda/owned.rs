@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cudarc::driver::{result, sys};
 use tilewright_plugin::DeviceError;
 
-use super::found::failed;
+use super::driver_error::failed;
 
 /// The primary context of a device, which all programs' parts share.
 pub(super) struct Context {

@@ -2,7 +2,7 @@
 
 use std::mem::{offset_of, size_of};
 
-use crate::abi::{BlobHandle, ErrorHandle, Extension, Slice, TargetHandle};
+use super::handles::{BlobHandle, ErrorHandle, Extension, Slice, TargetHandle};
 
 /// The extension's name.
 pub const DEVICES: &str = "devices";

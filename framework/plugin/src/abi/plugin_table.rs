@@ -1,64 +1,14 @@
-//! The binary interface: the tables and codes that a host and a plugin share.
-//!
-//! Only scalars, (pointer, length) pairs and function slots cross. Every struct begins with
-//! `struct_size` and an extension pointer; fields are only ever appended, and a reader touches a
-//! field only where `struct_size` covers it. `include/tilewright_plugin.h` says the same in C; a
-//! test compares the two. Imports nothing but the table of the extension `devices`.
+//! The tables that a host and a plugin give each other.
 
 use std::ffi::c_void;
 use std::mem::{offset_of, size_of};
 
-pub use super::devices::table::{DEVICES, DeviceTable, DevicesHandle, REQUIRED_DEVICE_TABLE_SIZE};
+use super::handles::{BlobHandle, ErrorHandle, Extension, Slice, TargetHandle};
 
-include!("version.rs");
+include!("../version.rs");
 
 /// Name of the one symbol that a plugin exports.
 pub const ENTRY_SYMBOL: &str = "tilewright_plugin_query";
-
-/// Bytes that somebody else owns; `data` may be null where `length` is zero.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct Slice {
-    /// The first byte.
-    pub data: *const u8,
-    /// How many.
-    pub length: usize,
-}
-
-/// An optional group of slots, found by name; tables hold the first of a chain.
-///
-/// `devices` is [`DeviceTable`]. Readers skip names that they do not know.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct Extension {
-    /// Size of the struct that begins here, in bytes.
-    pub struct_size: usize,
-    /// The next extension, or null.
-    pub next: *const Extension,
-    /// Its name, UTF-8.
-    pub name: Slice,
-}
-
-/// A target that a plugin made; opaque.
-#[repr(C)]
-#[derive(Debug)]
-pub struct TargetHandle {
-    private: [u8; 0],
-}
-
-/// Bytes that a plugin made; opaque.
-#[repr(C)]
-#[derive(Debug)]
-pub struct BlobHandle {
-    private: [u8; 0],
-}
-
-/// An error that a plugin made; opaque.
-#[repr(C)]
-#[derive(Debug)]
-pub struct ErrorHandle {
-    private: [u8; 0],
-}
 
 /// What a host offers to a plugin. It lives until the process ends; its slots may be called from
 /// any thread.
@@ -75,7 +25,7 @@ pub struct HostTable {
     pub abi_minor: u32,
     /// Passed to every slot as it is.
     pub context: *mut c_void,
-    /// Takes a message; the level is one of [`Level`](super::Level), unknown ones count as the least.
+    /// Takes a message; the level is one of [`Level`](crate::Level), unknown ones count as the least.
     pub log: Option<unsafe extern "C" fn(context: *mut c_void, level: u32, message: Slice)>,
     /// Takes progress of a long call: so much of so much of what; a total of zero is unknown.
     pub progress: Option<unsafe extern "C" fn(context: *mut c_void, done: u64, total: u64, what: Slice)>,
@@ -131,7 +81,7 @@ pub struct PluginTable {
     pub blob_bytes: Option<unsafe extern "C" fn(blob: *const BlobHandle) -> Slice>,
     /// Frees a blob.
     pub blob_destroy: Option<unsafe extern "C" fn(blob: *mut BlobHandle)>,
-    /// What kind of error this is, one of [`Code`](super::Code).
+    /// What kind of error this is, one of [`Code`](crate::Code).
     pub error_code: Option<unsafe extern "C" fn(error: *const ErrorHandle) -> u32>,
     /// One message of the error's chain, outermost first, UTF-8, valid until the error is
     /// destroyed; empty past the last one.
@@ -157,17 +107,6 @@ unsafe impl Sync for PluginTable {}
 #[allow(unsafe_code)]
 unsafe impl Sync for HostTable {}
 
-impl Slice {
-    /// No bytes.
-    pub const EMPTY: Self = Self { data: std::ptr::null(), length: 0 };
-
-    /// The given bytes; the receiver may use them as long as they live.
-    #[must_use]
-    pub const fn of(bytes: &[u8]) -> Self {
-        Self { data: bytes.as_ptr(), length: bytes.len() }
-    }
-}
-
 /// Asserts at compile time that fields lie where version 1.0 put them, in units of a pointer.
 macro_rules! offsets {
     ($table:ty: $($field:ident = $place:expr),+ $(,)?) => {
@@ -177,8 +116,6 @@ macro_rules! offsets {
 
 const WORD: usize = size_of::<usize>();
 
-offsets!(Slice: data = 0, length = WORD);
-offsets!(Extension: struct_size = 0, next = WORD, name = 2 * WORD);
 offsets!(HostTable:
     struct_size = 0, extensions = WORD, abi_major = 2 * WORD, abi_minor = 2 * WORD + 4,
     context = 2 * WORD + 8, log = 3 * WORD + 8, progress = 4 * WORD + 8,

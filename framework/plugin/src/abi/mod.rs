@@ -1,0 +1,18 @@
+//! The binary interface: the tables and codes that a host and a plugin share.
+//!
+//! Only scalars, (pointer, length) pairs and function slots cross. Every struct begins with
+//! `struct_size` and an extension pointer; fields are only ever appended, and a reader touches a
+//! field only where `struct_size` covers it. `include/tilewright_plugin.h` says the same in C; a
+//! test compares the two.
+
+mod device_table;
+mod handles;
+mod piece_table;
+mod plugin_table;
+
+pub use device_table::{DEVICES, DeviceTable, DevicesHandle, REQUIRED_DEVICE_TABLE_SIZE};
+pub use handles::{BlobHandle, ErrorHandle, Extension, Slice, TargetHandle};
+pub use piece_table::{PIECES, PieceTable, REQUIRED_PIECE_TABLE_SIZE, TargetPieces};
+pub use plugin_table::{
+    ABI_MAJOR, ABI_MINOR, ENTRY_SYMBOL, HostTable, PluginTable, QueryFunction, REQUIRED_TABLE_SIZE,
+};

@@ -1,0 +1,47 @@
+//! Finds an extension in the chain of a plugin's table.
+
+#![allow(unsafe_code)]
+
+use super::abi::Extension;
+use super::failure::Failure;
+use super::plugin_slots::{MOST_ITEMS, text};
+
+/// The extension of this name, which has at least so many bytes; `None` if the plugin does not have it.
+///
+/// # Errors
+/// The chain breaks a rule of the interface.
+pub(super) fn find_extension(
+    first: *const Extension,
+    name: &str,
+    required_bytes: usize,
+) -> Result<Option<*const Extension>, Failure> {
+    let mut extension = first;
+    for _ in 0..MOST_ITEMS {
+        if extension.is_null() {
+            return Ok(None);
+        }
+        if !extension.is_aligned() {
+            return Err(broken("one is not aligned"));
+        }
+        // SAFETY: every extension begins with its size.
+        let size = unsafe { (&raw const (*extension).struct_size).read() };
+        if size < size_of::<Extension>() {
+            return Err(broken(&format!("one has {size} bytes, where {} are needed", size_of::<Extension>())));
+        }
+        // SAFETY: `size` covers it.
+        let head = unsafe { extension.read() };
+        if text("the name of an extension", head.name)? == name {
+            if size < required_bytes {
+                return Err(broken(&format!("`{name}` has {size} bytes, where {required_bytes} are needed")));
+            }
+            return Ok(Some(extension));
+        }
+        extension = head.next;
+    }
+    Err(broken("they have no end"))
+}
+
+/// The error of a chain that breaks a rule.
+pub(super) fn broken(what: &str) -> Failure {
+    Failure::internal(format!("its extensions are broken: {what}"))
+}

@@ -1,0 +1,42 @@
+//! The memory order and scope of atomic operations, in SPIR-V's words.
+
+use rspirv::spirv::{self, MemorySemantics};
+use tilewright_kernel::{MemoryOrder, MemoryScope};
+
+/// How an atomic operation orders, and among whom.
+#[derive(Clone, Copy)]
+pub(super) struct Ordered {
+    pub(super) order: MemoryOrder,
+    pub(super) scope: MemoryScope,
+}
+
+impl Ordered {
+    pub(super) fn scope(self) -> u32 {
+        let scope = match self.scope {
+            MemoryScope::Block => spirv::Scope::Workgroup,
+            MemoryScope::Device => spirv::Scope::Device,
+            MemoryScope::System => spirv::Scope::CrossDevice,
+        };
+        scope as u32
+    }
+
+    /// Of both memories, or none where nothing is ordered.
+    pub(super) fn semantics(self) -> u32 {
+        let order = match self.order {
+            MemoryOrder::Relaxed => return 0,
+            MemoryOrder::Acquire => MemorySemantics::ACQUIRE,
+            MemoryOrder::Release => MemorySemantics::RELEASE,
+            MemoryOrder::AcquireRelease => MemorySemantics::ACQUIRE_RELEASE,
+        };
+        (order | MemorySemantics::WORKGROUP_MEMORY | MemorySemantics::CROSS_WORKGROUP_MEMORY).bits()
+    }
+
+    /// Where nothing is written nothing is released.
+    pub(super) fn failed(self) -> Self {
+        let order = match self.order {
+            MemoryOrder::Acquire | MemoryOrder::AcquireRelease => MemoryOrder::Acquire,
+            _ => MemoryOrder::Relaxed,
+        };
+        Self { order, ..self }
+    }
+}

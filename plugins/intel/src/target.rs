@@ -1,0 +1,49 @@
+//! A target of this vendor.
+
+use super::architectures::ARCHITECTURES;
+use super::device;
+use super::families::VendorFamilies;
+use super::instructions::{INSTRUCTIONS, unused};
+#[cfg(feature = "codegen")]
+use tilewright_kernel::Module;
+#[cfg(feature = "codegen")]
+use tilewright_plugin::{Artifact, CompileError, CompileOptions};
+use tilewright_plugin::{Device, DeviceError, TablePart, VendorTarget};
+use tilewright_target::{Instruction, TargetDescription, UnusedInstruction};
+
+tilewright_plugin::register_targets! { plugin: "intel", architectures: ARCHITECTURES, create: IntelTarget::create }
+
+/// One Intel product.
+pub type IntelTarget = VendorTarget<Intel>;
+
+/// The vendor.
+#[derive(Debug)]
+pub enum Intel {}
+
+impl tilewright_plugin::Vendor for Intel {
+    const ARCHITECTURES: &'static [&'static str] = ARCHITECTURES;
+    const INSTRUCTIONS: &'static [TablePart] = INSTRUCTIONS;
+    type Families = VendorFamilies;
+
+    fn families(architecture: &str) -> VendorFamilies {
+        VendorFamilies::of(architecture)
+    }
+
+    fn unused_instructions(architecture: &str) -> Vec<UnusedInstruction> {
+        unused(architecture)
+    }
+
+    #[cfg(feature = "codegen")]
+    fn compile(
+        description: &TargetDescription,
+        rows: &[Instruction],
+        module: &Module,
+        options: &CompileOptions,
+    ) -> Result<Artifact, CompileError> {
+        crate::compile::compile(description, rows, module, options)
+    }
+
+    fn devices(description: &TargetDescription, _: &[Instruction]) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+        device::devices(&description.product)
+    }
+}
