@@ -5,7 +5,7 @@
 //! instruction rows), so that a target that nobody here has heard of is tested like any other. A
 //! case's name is all that is needed to run it again. The [`Runner`] executes cases in child
 //! processes of the same program, so that a case which crashes or hangs costs only itself; a
-//! [`Report`] counts what came out. [`Program`] puts them together as a command: the product's
+//! [`Report`] counts what came out. [`Suite`] puts them together as a command: the product's
 //! binary is one, a vendor's own with more groups may be another.
 //!
 //! The suite reaches vendors' code through [`tilewright_plugin::Target`] only, and links none.
@@ -39,9 +39,9 @@ pub use group::{Group, ListError, list};
 pub use mandatory::{Mandatory, MandatoryError};
 pub use outcome::{CaseResult, Level, Outcome, Status};
 pub use products::Products;
-pub use program::{OpenTargets, Program};
+pub use program::{OpenTargets, Suite};
 pub use report::{Exit, Report};
-pub use results::{Environment, Host, Kept, KeptError, Served, Tested};
+pub use results::{Environment, Host, Kept, KeptError, ServingPlugin, Tested};
 pub use runner::{Batch, HarnessError, Runner, Worker};
 pub use shard::Shard;
 pub use targets::{OpenError, Targets};

@@ -4,47 +4,47 @@ use std::process::ExitCode;
 
 use conformance::groups::algebra::Algebra;
 use conformance::groups::asynchronous::Asynchronous;
-use conformance::groups::conversions::{self, Conversion, Conversions};
+use conformance::groups::conversions::{self, ConversionCase, Conversions};
 use conformance::groups::cute::Cute;
 use conformance::groups::dot::{Dots, ScaledDots};
-use conformance::groups::facts::Facts;
-use conformance::groups::families::Families;
-use conformance::groups::figures::Figures;
+use conformance::groups::facts::FactsGroup;
+use conformance::groups::families::FamiliesGroup;
+use conformance::groups::figures::FiguresGroup;
 use conformance::groups::gather::Gathers;
 use conformance::groups::instructions::Instructions;
 use conformance::groups::kernels::Kernels;
-use conformance::groups::layouts::Layouts;
-use conformance::groups::memory::Memory;
+use conformance::groups::layouts::LayoutsGroup;
+use conformance::groups::memory::MemoryGroup;
 use conformance::groups::reduce::Reductions;
 use conformance::groups::scan::Scans;
-use conformance::{Exit, Group, Mandatory, OpenError, Products, Program, Targets};
+use conformance::{Exit, Group, Mandatory, OpenError, Products, Suite, Targets};
 
 /// The suite.
 fn groups() -> Vec<Box<dyn Group>> {
     vec![
         Box::new(Algebra),
-        Box::new(Facts),
-        Box::new(Families),
+        Box::new(FactsGroup),
+        Box::new(FamiliesGroup),
         Box::new(Cute),
-        Box::new(Layouts),
+        Box::new(LayoutsGroup),
         Box::new(Instructions),
         Box::new(Dots),
         Box::new(ScaledDots),
         Box::new(Conversions::new("conversions", |_| true, conversions::emulated).on_device(worth_compiling)),
-        Box::new(Memory),
+        Box::new(MemoryGroup),
         Box::new(Asynchronous),
         Box::new(Reductions),
         Box::new(Scans),
         Box::new(Gathers),
         Box::new(Kernels),
-        Box::new(Figures),
+        Box::new(FiguresGroup),
         Box::new(Conversions::new("codegen", worth_compiling, conversions::compiled)),
     ]
 }
 
 /// Code generators are slow beside the emulator, and care for the kind of kernel rather than for each pair of
 /// layouts: two warps stand for all numbers of them, and tensors of usual size for all.
-fn worth_compiling(conversion: &Conversion) -> bool {
+fn worth_compiling(conversion: &ConversionCase) -> bool {
     conversion.tensor.setting.warps == 2 && (256..=4096).contains(&conversion.tensor.elements())
 }
 
@@ -64,6 +64,6 @@ fn main() -> ExitCode {
             return Exit::Harness.into();
         }
     };
-    let program = Program { targets: Box::new(open), groups: groups(), mandatory, prefix: Vec::new() };
+    let program = Suite { targets: Box::new(open), groups: groups(), mandatory, prefix: Vec::new() };
     program.run(arguments).into()
 }

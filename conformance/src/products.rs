@@ -11,7 +11,7 @@ use tilewright_plugin::{self as plugin, Target};
 use tilewright_target::{Catalogue, TargetDescription};
 
 use crate::results::digest;
-use crate::{OpenError, Served, Targets, answers};
+use crate::{OpenError, ServingPlugin, Targets, answers};
 
 /// All products that are known by name.
 #[derive(Debug)]
@@ -65,11 +65,11 @@ impl Targets for Products {
         self.0.registry().target(description).map_err(|error| broken(error.to_string()))
     }
 
-    fn plugin(&self, name: &str) -> Option<Served> {
+    fn plugin(&self, name: &str) -> Option<ServingPlugin> {
         let plugin = self.serving(name)?;
         let sha256 = plugin.file.as_deref().and_then(|file| digest(file).ok()).unwrap_or_default();
         let (name, version, built_with) = (plugin.name.clone(), plugin.version.clone(), plugin.built_with.clone());
-        Some(Served { name, version, built_with, sha256 })
+        Some(ServingPlugin { name, version, built_with, sha256 })
     }
 
     fn answers(&self, name: &str) -> Option<PathBuf> {

@@ -7,7 +7,7 @@ use thiserror::Error;
 use tilewright_plugin::Target;
 use tilewright_target::TargetDescription;
 
-use crate::Served;
+use crate::ServingPlugin;
 
 /// The targets that a program can test.
 pub trait Targets: Send + Sync {
@@ -21,7 +21,7 @@ pub trait Targets: Send + Sync {
     fn open(&self, name: &str) -> Result<Arc<dyn Target>, OpenError>;
 
     /// The plugin that serves a target, where one does that is known by name.
-    fn plugin(&self, name: &str) -> Option<Served> {
+    fn plugin(&self, name: &str) -> Option<ServingPlugin> {
         let _ = name;
         None
     }

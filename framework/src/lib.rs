@@ -90,8 +90,8 @@ pub use session::{PipelineError, Session};
 pub mod layout {
     #[doc(inline)]
     pub use tilewright_layout::{
-        Attribute, Dim, Families, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, MemoryLayout, Padding,
-        Space, Spellings, cute, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json,
+        Dim, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, MemoryLayout,
+        Padding, Space, Spellings, cute, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json,
         text::TextError,
     };
 }
@@ -100,17 +100,19 @@ pub mod layout {
 pub mod plan {
     #[doc(inline)]
     pub use tilewright_plan::movement::{
-        Accessor, BankModel, Bound, BoxCopy, ConsecutiveCopy, Constraints, CopyQuestion, Gather, GlobalAccess,
-        GlobalTensor, Kind, Means, MemoryChoice, MovementError, Path, Plan, PlanFigures, Reduction, Rejected, Scan,
-        ScanDirection, SharedAccess, SharedCopy, Stride, Swizzle, access_global, candidates, choose_memory, conflicts,
-        convert, copy_from_shared, copy_to_shared, gather, gathers, load_shared, reduce, reductions, scan, slots,
-        store_shared,
+        Accessor, AxisStride, BankModel, Bound, BoxCopy, ConsecutiveCopy, Constraints, CopyQuestion, Gather,
+        GlobalAccess, GlobalTensor, Kind, Means, MemoryChoice, MovementError, Path, Plan, PlanFigures, Reduction,
+        Rejected, Scan, ScanDirection, ScratchLayout, SharedAccess, SharedCopy, access_global, candidates,
+        choose_memory, conflicts, convert, copy_from_shared, copy_to_shared, gather, gathers, load_shared, reduce,
+        reductions, scan, slots, store_shared,
     };
 
     /// Matrix multiplication: which instruction multiplies, and how its operands get there.
     pub mod dot {
         #[doc(inline)]
-        pub use tilewright_plan::contract::{Candidate, ContractError, Contraction, Question, Scale, candidates, plan};
+        pub use tilewright_plan::contract::{
+            ContractError, Contraction, MmaCandidate, MmaProblem, Scale, candidates, plan,
+        };
     }
 }
 
@@ -127,7 +129,8 @@ pub mod tile {
     pub use tilewright_tile::text::{parse, print};
     #[doc(inline)]
     pub use tilewright_tile::{
-        Attribute, BuildError, Dense, Float, FunctionBuilder, Module, OperationBuilder, Type, Value, Violation, verify,
+        Attribute, BuildError, Dense, Float, FunctionBuilder, OperationBuilder, TileModule, TileType, TileViolation,
+        Value, verify,
     };
 }
 
@@ -143,8 +146,8 @@ pub mod kernel {
 pub mod target {
     #[doc(inline)]
     pub use tilewright_target::{
-        Catalogue, CatalogueError, Direction, Instruction, InstructionKind, MemoryOperand, Number, Operand, Semantics,
-        TargetDescription, UnusedInstruction,
+        Catalogue, CatalogueError, Direction, ElementType, Instruction, InstructionKind, MemoryOperand, Operand,
+        Semantics, TargetDescription, UnusedInstruction,
     };
 }
 
@@ -152,8 +155,8 @@ pub mod target {
 pub mod plugin {
     #[doc(inline)]
     pub use tilewright_plugin::{
-        Artifact, Buffer, CompileError, CompileOptions, Device, DeviceError, Discovery, Emit, HostCommand,
-        KernelMetadata, LaunchArgument, LaunchGrid, LaunchRequest, Level, Listener, LoadError, Payload, Registry,
+        Artifact, CompileError, CompileOptions, Device, DeviceBuffer, DeviceError, Discovery, Emit, HostCommand,
+        KernelMetadata, LaunchArgument, LaunchGrid, LaunchRequest, Listener, LoadError, LogLevel, Payload, Registry,
         RegistryError, Target, listening, serve,
     };
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use tilewright_plugin::{Device, DeviceError, Target};
 
-use crate::{Case, Effort, Index, Pack, Played, play};
+use crate::{Effort, Pack, PackIndex, PackedCase, Played, play};
 
 /// Exit statuses, as those of a run of the suite.
 const FAILED: u8 = 1;
@@ -16,7 +16,7 @@ const HARNESS: u8 = 3;
 
 /// What is run, on what, and how it is told.
 #[derive(Debug, Clone, Args)]
-pub struct Command {
+pub struct PlayCommand {
     /// The folder that `conformance pack` wrote.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
@@ -46,10 +46,10 @@ pub struct Command {
 /// Why a run ends early.
 struct Stop(u8, String);
 
-impl Command {
+impl PlayCommand {
     /// Runs the cases, tells what came out, and gives the exit status; `open` gives the target of an index, whose devices
     /// they run on.
-    pub fn run(&self, open: impl Fn(&Index) -> Result<Arc<dyn Target>, String>) -> u8 {
+    pub fn run(&self, open: impl Fn(&PackIndex) -> Result<Arc<dyn Target>, String>) -> u8 {
         match self.obey(open) {
             Ok(right) => u8::from(!right) * FAILED,
             Err(Stop(status, message)) => {
@@ -59,7 +59,7 @@ impl Command {
         }
     }
 
-    fn obey(&self, open: impl Fn(&Index) -> Result<Arc<dyn Target>, String>) -> Result<bool, Stop> {
+    fn obey(&self, open: impl Fn(&PackIndex) -> Result<Arc<dyn Target>, String>) -> Result<bool, Stop> {
         let pack = Pack::open(&self.folder).map_err(|error| Stop(USAGE, error.to_string()))?;
         let target = open(&pack.index).map_err(|message| Stop(HARNESS, message))?;
         if self.list_devices {
@@ -86,7 +86,7 @@ impl Command {
         Ok(played.is_right())
     }
 
-    fn is_chosen(&self, case: &Case) -> bool {
+    fn is_chosen(&self, case: &PackedCase) -> bool {
         self.names.is_empty() || self.names.iter().any(|name| case.name.starts_with(name.as_str()))
     }
 

@@ -1,7 +1,7 @@
 //! What is in a pack: the file `index.json`.
 
 use serde::{Deserialize, Serialize};
-use tilewright_kernel::{Counts, MappedTensor};
+use tilewright_kernel::{Counts, TensorMapBinding};
 use tilewright_plugin::{Emit, KernelMetadata};
 use tilewright_target::TargetDescription;
 
@@ -12,7 +12,7 @@ pub const VERSION: u32 = 1;
 
 /// All that a pack holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Index {
+pub struct PackIndex {
     /// [`VERSION`] of who wrote it.
     pub version: u32,
     /// Version of the suite.
@@ -26,9 +26,9 @@ pub struct Index {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin: Option<Maker>,
     /// The compiled kernels.
-    pub codes: Vec<Code>,
+    pub codes: Vec<PackedCode>,
     /// The cases, by name.
-    pub cases: Vec<Case>,
+    pub cases: Vec<PackedCase>,
     /// Cases of which there is no code, with the reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
@@ -50,7 +50,7 @@ pub struct Maker {
 
 /// Compiled code, in files of the folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Code {
+pub struct PackedCode {
     /// One file for each form.
     pub files: Vec<File>,
     /// What a launcher must know of each kernel in it.
@@ -82,7 +82,7 @@ pub struct LeftOut {
 
 /// A case: its runs, all of which must be right.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Case {
+pub struct PackedCase {
     /// Its name in the suite.
     pub name: String,
     /// The runs.
@@ -102,18 +102,18 @@ pub struct Trial {
     /// Blocks along the three axes.
     pub grid: [u32; 3],
     /// One for each parameter.
-    pub arguments: Vec<Argument>,
+    pub arguments: Vec<PackedArgument>,
     /// The buffers.
-    pub buffers: Vec<Buffer>,
+    pub buffers: Vec<PackedBuffer>,
     /// What the plan says of it, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub predicted: Option<Prediction>,
+    pub predicted: Option<PackedPrediction>,
 }
 
 /// An argument of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Argument {
+pub enum PackedArgument {
     /// The address of the buffer of this number.
     Buffer(usize),
     /// A number, by its bits.
@@ -124,12 +124,12 @@ pub enum Argument {
         width: u32,
     },
     /// A tensor in the buffer of this number, for a parameter that is a map of one.
-    Tensor(MappedTensor<usize>),
+    Tensor(TensorMapBinding<usize>),
 }
 
 /// A buffer of a launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Buffer {
+pub struct PackedBuffer {
     /// Its name.
     pub name: String,
     /// What its elements are, as cases of programs call them.
@@ -139,13 +139,13 @@ pub struct Buffer {
     /// What it holds before.
     pub before: Span,
     /// What it must hold after.
-    pub after: After,
+    pub after: PackedExpectation,
 }
 
 /// What a buffer must hold after a launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum After {
+pub enum PackedExpectation {
     /// The same bytes as before.
     Unchanged,
     /// Anything.
@@ -186,7 +186,7 @@ pub struct Span {
 
 /// What was predicted of a launch before anything was emitted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Prediction {
+pub struct PackedPrediction {
     /// How often the kernel does what is counted.
     pub rounds: u32,
     /// Cycles of a block for one round, by the target's table.

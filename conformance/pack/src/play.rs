@@ -3,7 +3,7 @@
 use tilewright_plugin::{Device, DeviceError};
 use tilewright_verify::{CheckFailure, LoadedLaunch, check_loaded};
 
-use crate::{Case, Effort, Outcome, Pack, PackError, PlayedCase, Status, Times, Trial};
+use crate::{Effort, Pack, PackError, PackedCase, PlayedCase, PlayedOutcome, PlayedStatus, Times, Trial};
 
 /// Why a trial has no result.
 enum Stopped {
@@ -25,14 +25,14 @@ impl From<DeviceError> for Stopped {
 
 /// Runs a case: each trial once on buffers that are as the pack says, which are compared, then again and again, which is
 /// timed. The first trial that is not right is told. Whether the device may have been lost by it is said beside.
-pub fn play(pack: &Pack, case: &Case, device: &mut dyn Device, effort: Effort) -> (PlayedCase, bool) {
+pub fn play(pack: &Pack, case: &PackedCase, device: &mut dyn Device, effort: Effort) -> (PlayedCase, bool) {
     let mut outcomes = Vec::new();
     for trial in &case.trials {
         let (outcome, lost) = match play_trial(pack, case, trial, device, effort) {
             Ok(outcome) => (outcome, false),
             Err(stopped) => stopped.outcome(),
         };
-        let right = outcome.status == Status::Pass;
+        let right = outcome.status == PlayedStatus::Pass;
         outcomes.push(outcome);
         if !right {
             return (PlayedCase::of(case, outcomes), lost);
@@ -43,14 +43,14 @@ pub fn play(pack: &Pack, case: &Case, device: &mut dyn Device, effort: Effort) -
 
 impl Stopped {
     /// What that says of the case, and whether the device may be of no use any more.
-    fn outcome(self) -> (Outcome, bool) {
-        let told = |status, detail| Outcome { status, detail, times: None };
+    fn outcome(self) -> (PlayedOutcome, bool) {
+        let told = |status, detail| PlayedOutcome { status, detail, times: None };
         match self {
-            Self::Pack(error) => (told(Status::Broken, error.to_string()), false),
-            Self::Device(DeviceError::Unsupported(reason)) => (told(Status::Unsupported, reason), false),
+            Self::Pack(error) => (told(PlayedStatus::Broken, error.to_string()), false),
+            Self::Device(DeviceError::Unsupported(reason)) => (told(PlayedStatus::Unsupported, reason), false),
             Self::Device(error) => {
                 let refused = matches!(error, DeviceError::BadLaunch(_) | DeviceError::OutOfMemory(_));
-                (told(Status::Fail, error.to_string()), !refused)
+                (told(PlayedStatus::Fail, error.to_string()), !refused)
             }
         }
     }
@@ -58,22 +58,22 @@ impl Stopped {
 
 fn play_trial(
     pack: &Pack,
-    case: &Case,
+    case: &PackedCase,
     trial: &Trial,
     device: &mut dyn Device,
     effort: Effort,
-) -> Result<Outcome, Stopped> {
+) -> Result<PlayedOutcome, Stopped> {
     let (artifact, launch) = (pack.code(case, trial)?, pack.launch(case, trial)?);
     let mut loaded = LoadedLaunch::new(&launch, &artifact, device)?;
     let first = match check_loaded(&launch, &mut loaded) {
         Ok(first) => first,
         Err(CheckFailure::Device(error)) => return Err(error.into()),
-        Err(wrong) => return Ok(Outcome { status: Status::Fail, detail: wrong.to_string(), times: None }),
+        Err(wrong) => return Ok(PlayedOutcome { status: PlayedStatus::Fail, detail: wrong.to_string(), times: None }),
     };
     // Where a device has no clock there is nothing to repeat.
     let times = match first.nanoseconds {
         Some(_) if effort.repetitions > 0 => Times::of(&mut loaded, effort)?,
         _ => None,
     };
-    Ok(Outcome { status: Status::Pass, detail: String::new(), times })
+    Ok(PlayedOutcome { status: PlayedStatus::Pass, detail: String::new(), times })
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Case, Figure, Index, Maker, Prediction, Times, VERSION};
+use crate::{Figure, Maker, PackIndex, PackedCase, PackedPrediction, Times, VERSION};
 
 /// The results of a pack, with what must be known to have them again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub struct Played {
     /// Version of the program that ran it.
     pub player: String,
     /// The machine.
-    pub host: Host,
+    pub host: PlayedHost,
     /// The device, as it calls itself, its driver among it.
     pub device: String,
     /// The pack's target.
@@ -35,7 +35,7 @@ pub struct Played {
 
 /// A machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Host {
+pub struct PlayedHost {
     /// Its system, such as `linux`.
     pub system: String,
     /// Its processors' architecture, such as `x86_64`.
@@ -45,7 +45,7 @@ pub struct Host {
 /// What a case is found to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum PlayedStatus {
     /// All buffers hold what they must.
     Pass,
     /// Some do not, or the device did not run it to its end.
@@ -56,7 +56,7 @@ pub enum Status {
     Broken,
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for PlayedStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Pass => "pass",
@@ -69,9 +69,9 @@ impl fmt::Display for Status {
 
 /// What a trial is found to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct PlayedOutcome {
     /// The status.
-    pub status: Status,
+    pub status: PlayedStatus,
     /// What is wrong; empty where nothing is.
     pub detail: String,
     /// How long it took, where the device has a clock.
@@ -84,27 +84,27 @@ pub struct PlayedCase {
     /// Its name.
     pub name: String,
     /// The status: of the first trial that is not right, or that all are.
-    pub status: Status,
+    pub status: PlayedStatus,
     /// What is wrong; empty where nothing is.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
     /// Of each trial that ran how long it took; nothing where the device has no clock.
     pub times: Vec<Option<Times>>,
     /// Of each trial what was predicted.
-    pub predicted: Vec<Option<Prediction>>,
+    pub predicted: Vec<Option<PackedPrediction>>,
     /// Its place in a figure, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<Figure>,
 }
 
 impl PlayedCase {
-    pub(crate) fn of(case: &Case, outcomes: Vec<Outcome>) -> Self {
-        let wrong = outcomes.iter().find(|outcome| outcome.status != Status::Pass);
+    pub(crate) fn of(case: &PackedCase, outcomes: Vec<PlayedOutcome>) -> Self {
+        let wrong = outcomes.iter().find(|outcome| outcome.status != PlayedStatus::Pass);
         // A case that ran nothing has shown nothing.
-        let nothing = || (Status::Broken, "the case has no trials".to_owned());
+        let nothing = || (PlayedStatus::Broken, "the case has no trials".to_owned());
         let (status, detail) = match (wrong, outcomes.is_empty()) {
             (Some(wrong), _) => (wrong.status, wrong.detail.clone()),
-            (None, false) => (Status::Pass, String::new()),
+            (None, false) => (PlayedStatus::Pass, String::new()),
             (None, true) => nothing(),
         };
         Self {
@@ -132,11 +132,14 @@ impl PlayedCase {
 }
 
 impl Played {
-    pub(crate) fn begun(index: &Index, device: String) -> Self {
+    pub(crate) fn begun(index: &PackIndex, device: String) -> Self {
         Self {
             version: VERSION,
             player: env!("CARGO_PKG_VERSION").to_owned(),
-            host: Host { system: std::env::consts::OS.to_owned(), architecture: std::env::consts::ARCH.to_owned() },
+            host: PlayedHost {
+                system: std::env::consts::OS.to_owned(),
+                architecture: std::env::consts::ARCH.to_owned(),
+            },
             device,
             target: index.target.name.clone(),
             architecture: index.target.architecture.clone(),
@@ -150,6 +153,6 @@ impl Played {
     /// Whether no case failed, and none was broken.
     #[must_use]
     pub fn is_right(&self) -> bool {
-        !self.cases.iter().any(|case| matches!(case.status, Status::Fail | Status::Broken))
+        !self.cases.iter().any(|case| matches!(case.status, PlayedStatus::Fail | PlayedStatus::Broken))
     }
 }

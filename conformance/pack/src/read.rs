@@ -5,19 +5,19 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
-use tilewright_kernel::MappedTensor;
+use tilewright_kernel::TensorMapBinding;
 use tilewright_plugin::{Artifact, Payload};
 use tilewright_verify::TestLaunch;
-use tilewright_verify::case::{After as MustHold, Buffer as Held, Element, Given, Tolerance};
+use tilewright_verify::case::{CaseBuffer as Held, CaseElement, CaseValue, Expectation as MustHold, Tolerance};
 
 use crate::write::{BUFFERS, CODE, INDEX};
-use crate::{After, Argument, Buffer, Case, Index, Span, Trial, VERSION};
+use crate::{PackIndex, PackedArgument, PackedBuffer, PackedCase, PackedExpectation, Span, Trial, VERSION};
 
 /// A pack in a folder.
 #[derive(Debug)]
 pub struct Pack {
     /// What is in it.
-    pub index: Index,
+    pub index: PackIndex,
     folder: PathBuf,
     buffers: fs::File,
     length: u64,
@@ -88,7 +88,7 @@ impl Pack {
     ///
     /// # Errors
     /// [`PackError`].
-    pub fn code(&self, case: &Case, trial: &Trial) -> Result<Artifact, PackError> {
+    pub fn code(&self, case: &PackedCase, trial: &Trial) -> Result<Artifact, PackError> {
         let wrong = |message: String| PackError::Case { case: case.name.clone(), message };
         let code = self.index.codes.get(trial.code);
         let code = code.ok_or_else(|| wrong(format!("there is no code {} in the pack", trial.code)))?;
@@ -109,11 +109,11 @@ impl Pack {
     ///
     /// # Errors
     /// [`PackError`].
-    pub fn launch(&self, case: &Case, trial: &Trial) -> Result<TestLaunch, PackError> {
-        let given = |argument: &Argument| match *argument {
-            Argument::Buffer(number) => Given::Buffer(number),
-            Argument::Scalar { bits, width } => Given::Scalar { bits, width },
-            Argument::Tensor(tensor) => Given::Tensor(tensor),
+    pub fn launch(&self, case: &PackedCase, trial: &Trial) -> Result<TestLaunch, PackError> {
+        let given = |argument: &PackedArgument| match *argument {
+            PackedArgument::Buffer(number) => CaseValue::Buffer(number),
+            PackedArgument::Scalar { bits, width } => CaseValue::Scalar { bits, width },
+            PackedArgument::Tensor(tensor) => CaseValue::Tensor(tensor),
         };
         Ok(TestLaunch {
             kernel: trial.kernel.clone(),
@@ -126,10 +126,12 @@ impl Pack {
     }
 
     /// The buffers of a trial. Arguments name some of them.
-    fn buffers(&self, case: &Case, trial: &Trial) -> Result<Vec<Held>, PackError> {
+    fn buffers(&self, case: &PackedCase, trial: &Trial) -> Result<Vec<Held>, PackError> {
         let wrong = |message: String| PackError::Case { case: case.name.clone(), message };
         for argument in &trial.arguments {
-            let (Argument::Buffer(number) | Argument::Tensor(MappedTensor { buffer: number, .. })) = *argument else {
+            let (PackedArgument::Buffer(number) | PackedArgument::Tensor(TensorMapBinding { buffer: number, .. })) =
+                *argument
+            else {
                 continue;
             };
             if number >= trial.buffers.len() {
@@ -139,8 +141,8 @@ impl Pack {
         trial.buffers.iter().map(|buffer| self.buffer(buffer).map_err(wrong)).collect()
     }
 
-    fn buffer(&self, buffer: &Buffer) -> Result<Held, String> {
-        let element = Element::named(&buffer.element)?;
+    fn buffer(&self, buffer: &PackedBuffer) -> Result<Held, String> {
+        let element = CaseElement::named(&buffer.element)?;
         let elements = buffer.shape.iter().try_fold(1u64, |product, &size| product.checked_mul(size));
         let elements = elements.ok_or_else(|| format!("buffer `{}` has too many elements", buffer.name))?;
         let bytes = elements.saturating_mul(element.bytes() as u64);
@@ -154,16 +156,16 @@ impl Pack {
             Ok(bytes.chunks(8).map(number).collect())
         };
         let after = match buffer.after {
-            After::Unchanged => MustHold::Unchanged,
-            After::Anything => MustHold::Anything,
-            After::Expected { numbers, relative, absolute } => MustHold::Expected {
+            PackedExpectation::Unchanged => MustHold::Unchanged,
+            PackedExpectation::Anything => MustHold::Anything,
+            PackedExpectation::Expected { numbers, relative, absolute } => MustHold::Expected {
                 bytes: of(numbers, bytes, "what is expected")?,
                 tolerance: Tolerance { relative, absolute },
             },
-            After::Masked { bytes: expected, mask } => {
+            PackedExpectation::Masked { bytes: expected, mask } => {
                 MustHold::Masked { bytes: of(expected, bytes, "what is expected")?, mask: of(mask, bytes, "the mask")? }
             }
-            After::Near { values, allowed } => MustHold::Near {
+            PackedExpectation::Near { values, allowed } => MustHold::Near {
                 values: numbers(values, "what is expected")?,
                 rests: Vec::new(),
                 allowed: numbers(allowed, "the tolerance")?,

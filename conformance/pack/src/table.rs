@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-use crate::{Played, PlayedCase, Status};
+use crate::{Played, PlayedCase, PlayedStatus};
 
 impl fmt::Display for Played {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} ({}) on {}", self.target, self.architecture, self.device)?;
         groups(f, &self.cases)?;
         figures(f, &self.cases)?;
-        for case in self.cases.iter().filter(|case| case.status != Status::Pass) {
+        for case in self.cases.iter().filter(|case| case.status != PlayedStatus::Pass) {
             writeln!(f, "{} {}\n    {}", case.status, case.name, case.detail)?;
         }
         Ok(())
@@ -31,7 +31,7 @@ fn groups(f: &mut fmt::Formatter<'_>, cases: &[PlayedCase]) -> fmt::Result {
     for (group, cases) in groups {
         let count = |status| cases.iter().filter(|case| case.status == status).count();
         let [pass, fail, unsupported, broken] =
-            [Status::Pass, Status::Fail, Status::Unsupported, Status::Broken].map(count);
+            [PlayedStatus::Pass, PlayedStatus::Fail, PlayedStatus::Unsupported, PlayedStatus::Broken].map(count);
         let mut medians: Vec<u64> = cases.iter().filter_map(|case| case.median()).collect();
         medians.sort_unstable();
         let time = medians.get(medians.len() / 2).map_or("-".to_owned(), |&time| microseconds(time));
@@ -87,7 +87,7 @@ fn row(case: &PlayedCase, base: Option<&PlayedCase>) -> String {
         shown(case.median().map(microseconds)),
         shown(ratio(&time))
     );
-    if case.status != Status::Pass {
+    if case.status != PlayedStatus::Pass {
         let _ = write!(row, "  {}", case.status);
     }
     row

@@ -8,9 +8,12 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use tilewright_plugin::Artifact;
 use tilewright_verify::TestCase;
-use tilewright_verify::case::{After as MustHold, Buffer as Held, Given};
+use tilewright_verify::case::{CaseBuffer as Held, CaseValue, Expectation as MustHold};
 
-use crate::{After, Argument, Buffer, Case, Code, Figure, File, Index, LeftOut, Prediction, Span, Trial};
+use crate::{
+    Figure, File, LeftOut, PackIndex, PackedArgument, PackedBuffer, PackedCase, PackedCode, PackedExpectation,
+    PackedPrediction, Span, Trial,
+};
 
 /// The names of files and folders in a pack.
 pub(crate) const INDEX: &str = "index.json";
@@ -31,7 +34,7 @@ pub struct Packed {
 /// A pack that is being written. Equal code and equal contents of buffers are kept once.
 pub struct Writer {
     folder: PathBuf,
-    index: Index,
+    index: PackIndex,
     buffers: io::BufWriter<fs::File>,
     length: u64,
     spans: HashMap<[u8; 32], Span>,
@@ -43,7 +46,7 @@ impl Writer {
     ///
     /// # Errors
     /// The folder has something in it, or cannot be written.
-    pub fn new(folder: &Path, index: Index) -> io::Result<Self> {
+    pub fn new(folder: &Path, index: PackIndex) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         if fs::read_dir(folder)?.next().is_some() {
             let message = format!("{} is not empty: name a folder that is, or is not there", folder.display());
@@ -62,7 +65,7 @@ impl Writer {
     pub fn add(&mut self, packed: Packed) -> io::Result<()> {
         let trials = packed.trials.iter().map(|(made, artifact)| self.trial(made, artifact));
         let trials = trials.collect::<io::Result<Vec<_>>>()?;
-        self.index.cases.push(Case { name: packed.name, trials, figure: packed.figure });
+        self.index.cases.push(PackedCase { name: packed.name, trials, figure: packed.figure });
         Ok(())
     }
 
@@ -75,7 +78,7 @@ impl Writer {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn finish(mut self) -> io::Result<Index> {
+    pub fn finish(mut self) -> io::Result<PackIndex> {
         self.buffers.flush()?;
         self.index.cases.sort_by(|a, b| a.name.cmp(&b.name));
         self.index.left_out.sort_by(|a, b| a.name.cmp(&b.name));
@@ -85,13 +88,13 @@ impl Writer {
     }
 
     fn trial(&mut self, made: &TestCase, artifact: &Artifact) -> io::Result<Trial> {
-        let argument = |given: &Given| match *given {
-            Given::Buffer(number) => Argument::Buffer(number),
-            Given::Scalar { bits, width } => Argument::Scalar { bits, width },
-            Given::Tensor(tensor) => Argument::Tensor(tensor),
+        let argument = |given: &CaseValue| match *given {
+            CaseValue::Buffer(number) => PackedArgument::Buffer(number),
+            CaseValue::Scalar { bits, width } => PackedArgument::Scalar { bits, width },
+            CaseValue::Tensor(tensor) => PackedArgument::Tensor(tensor),
         };
         let launch = &made.launch;
-        let predicted = launch.predicted.map(|predicted| Prediction {
+        let predicted = launch.predicted.map(|predicted| PackedPrediction {
             rounds: predicted.rounds,
             cycles: predicted.cycles,
             shared_bytes: predicted.shared_bytes,
@@ -107,26 +110,31 @@ impl Writer {
         })
     }
 
-    fn buffer(&mut self, held: &Held) -> io::Result<Buffer> {
+    fn buffer(&mut self, held: &Held) -> io::Result<PackedBuffer> {
         let unnamed = || io::Error::other(format!("elements of buffer `{}` have no name", held.name));
         let numbers = |numbers: &[f64]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<_>>();
         let after = match &held.after {
-            MustHold::Unchanged => After::Unchanged,
-            MustHold::Anything => After::Anything,
-            MustHold::Expected { bytes, tolerance } => After::Expected {
+            MustHold::Unchanged => PackedExpectation::Unchanged,
+            MustHold::Anything => PackedExpectation::Anything,
+            MustHold::Expected { bytes, tolerance } => PackedExpectation::Expected {
                 numbers: self.span(bytes)?,
                 relative: tolerance.relative,
                 absolute: tolerance.absolute,
             },
-            MustHold::Masked { bytes, mask } => After::Masked { bytes: self.span(bytes)?, mask: self.span(mask)? },
+            MustHold::Masked { bytes, mask } => {
+                PackedExpectation::Masked { bytes: self.span(bytes)?, mask: self.span(mask)? }
+            }
             MustHold::Near { values, rests, allowed } => {
                 // A pack has one number for each: what is more than it may be off as well.
                 let rests = rests.iter().copied().chain(std::iter::repeat(0.0));
                 let allowed: Vec<f64> = allowed.iter().zip(rests).map(|(off, rest)| off + rest.abs()).collect();
-                After::Near { values: self.span(&numbers(values))?, allowed: self.span(&numbers(&allowed))? }
+                PackedExpectation::Near {
+                    values: self.span(&numbers(values))?,
+                    allowed: self.span(&numbers(&allowed))?,
+                }
             }
         };
-        Ok(Buffer {
+        Ok(PackedBuffer {
             name: held.name.clone(),
             element: held.element.name().ok_or_else(unnamed)?.to_owned(),
             shape: held.shape.clone(),
@@ -165,7 +173,7 @@ impl Writer {
             files.push(File { form: payload.form, format: payload.format.clone(), file });
         }
         let (kernels, taken_by) = (artifact.kernels.clone(), artifact.taken_by.clone());
-        self.index.codes.push(Code { files, kernels, taken_by });
+        self.index.codes.push(PackedCode { files, kernels, taken_by });
         self.codes.insert(digest, self.index.codes.len() - 1);
         Ok(self.index.codes.len() - 1)
     }

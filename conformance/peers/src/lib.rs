@@ -9,7 +9,7 @@ use tilewright_plugin::Target;
 
 /// A layout to be built.
 #[derive(Debug, Clone)]
-pub struct Case {
+pub struct LayoutCase {
     /// What the tables call it.
     pub name: String,
     /// The family and its parameters.
@@ -22,20 +22,24 @@ pub struct Case {
 ///
 /// # Errors
 /// Where `layouts.json` is not what it should be.
-pub fn cases() -> Result<Vec<Case>, Box<dyn Error>> {
+pub fn cases() -> Result<Vec<LayoutCase>, Box<dyn Error>> {
     let rows: Vec<serde_json::Value> = serde_json::from_str(include_str!("../layouts.json"))?;
-    let case = |row: &serde_json::Value| -> Result<Case, Box<dyn Error>> {
+    let case = |row: &serde_json::Value| -> Result<LayoutCase, Box<dyn Error>> {
         let name = row["name"].as_str().ok_or("a row has no name")?.to_owned();
-        Ok(Case { name, spec: spec_from_json(&row["params"])?, shape: serde_json::from_value(row["shape"].clone())? })
+        Ok(LayoutCase {
+            name,
+            spec: spec_from_json(&row["params"])?,
+            shape: serde_json::from_value(row["shape"].clone())?,
+        })
     };
     rows.iter().map(case).collect()
 }
 
 /// Every family there is.
 pub fn with_all_families<T>(work: impl FnOnce(&dyn Families) -> T) -> T {
-    let nvidia = tilewright_nvidia::families::VendorFamilies::default();
-    let amd = tilewright_amd::families::VendorFamilies::default();
-    let intel = tilewright_intel::families::VendorFamilies::default();
+    let nvidia = tilewright_nvidia::families::NvidiaFamilies::default();
+    let amd = tilewright_amd::families::AmdFamilies::default();
+    let intel = tilewright_intel::families::IntelFamilies::default();
     work(&FamilySet::new(vec![&Neutral, &nvidia, &amd, &intel]))
 }
 
@@ -55,7 +59,7 @@ pub fn target(name: &str) -> Result<Box<dyn Target>, Box<dyn Error>> {
 /// The layouts on which operations are timed: two layouts of 128x64 elements over four warps, eight
 /// elements a lane along rows and four along columns, and two bits of blocks.
 #[derive(Debug)]
-pub struct Operands {
+pub struct TimedLayouts {
     /// Eight elements of a row a lane, rows of lanes.
     pub rows: LinearLayout,
     /// Four elements of a column a lane, columns of lanes.
@@ -64,7 +68,7 @@ pub struct Operands {
     pub blocks: LinearLayout,
 }
 
-impl Operands {
+impl TimedLayouts {
     /// The layouts.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tilewright_layout::{Dim, Families, FamilyError, layout_to_json};
-use tilewright_peers::{Case, Operands, cases, with_all_families};
+use tilewright_peers::{LayoutCase, TimedLayouts, cases, with_all_families};
 
 /// How long each thing is repeated.
 const LONG: Duration = Duration::from_millis(400);
@@ -45,7 +45,7 @@ fn nanoseconds<T>(mut work: impl FnMut() -> T) -> f64 {
 }
 
 fn operations() -> Result<BTreeMap<&'static str, f64>, Box<dyn Error>> {
-    let Operands { rows, columns, blocks } = Operands::new()?;
+    let TimedLayouts { rows, columns, blocks } = TimedLayouts::new()?;
     let inverse = columns.invert()?;
     let (rows, columns, inverse, blocks) = (&rows, &columns, &inverse, &blocks);
     let point = [(Dim::REGISTER, 5), (Dim::LANE, 13), (Dim::WARP, 2)];
@@ -59,7 +59,7 @@ fn operations() -> Result<BTreeMap<&'static str, f64>, Box<dyn Error>> {
     ]))
 }
 
-fn built(case: &Case, families: &dyn Families) -> Result<Value, FamilyError> {
+fn built(case: &LayoutCase, families: &dyn Families) -> Result<Value, FamilyError> {
     let layout = families.resolve(&case.spec, &case.shape, families)?;
     let took = nanoseconds(|| families.resolve(black_box(&case.spec), black_box(&case.shape), families));
     Ok(json!({ "name": case.name, "nanoseconds": took, "layout": layout_to_json(layout.linear()) }))

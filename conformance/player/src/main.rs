@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
-use conformance_pack::{Command, Index};
+use conformance_pack::{PackIndex, PlayCommand};
 use tilewright_plugin::Registry;
 use tilewright_plugin::Target;
 // Named, so that they are linked and their targets registered.
@@ -20,12 +20,12 @@ use {tilewright_amd as _, tilewright_intel as _, tilewright_nvidia as _};
 )]
 struct Arguments {
     #[command(flatten)]
-    command: Command,
+    command: PlayCommand,
 }
 
 fn main() -> ExitCode {
     let registry = Registry::new();
-    let status = Arguments::parse().command.run(|index: &Index| -> Result<Arc<dyn Target>, String> {
+    let status = Arguments::parse().command.run(|index: &PackIndex| -> Result<Arc<dyn Target>, String> {
         registry.target(&index.target).map_err(|error| error.to_string())
     });
     ExitCode::from(status)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value as Json;
-use tilewright_layout::{Attribute, FamilySpec, spec_from_json};
+use tilewright_layout::{FamilyAttribute, FamilySpec, spec_from_json};
 
 use super::{Answers, AnswersError, Row};
 
@@ -112,7 +112,7 @@ impl Head {
 /// The families of a spec and of all that it derives from, the outermost first.
 fn families(spec: &FamilySpec) -> Vec<String> {
     let inner = spec.attributes.values().filter_map(|value| match value {
-        Attribute::Spec(spec) => Some(&**spec),
+        FamilyAttribute::Spec(spec) => Some(&**spec),
         _ => None,
     });
     let inner = spec.parent.as_deref().into_iter().chain(inner);

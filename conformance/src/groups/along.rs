@@ -7,13 +7,13 @@ use tilewright_layout::{Dim, LinearLayout};
 
 use super::lineup::{Lineup, Turns};
 use super::setting::ELEMENTS;
-use super::{Endpoint, Tensor};
+use super::{CaseTensor, Endpoint};
 use crate::{Context, Verdict};
 
 /// An axis of a tensor, or of a tuple of tensors of one layout. Written as in case names:
 /// `blocked-rows/axis1/f16+f32/64x128/w4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Along {
+pub struct TensorAxis {
     /// The layout.
     pub source: Endpoint,
     /// The axis.
@@ -21,19 +21,19 @@ pub struct Along {
     /// Elements of the other tensors of the tuple.
     pub others: Vec<Element>,
     /// The tensor.
-    pub tensor: Tensor,
+    pub tensor: CaseTensor,
 }
 
 /// Most axes of a tensor.
 const AXES: usize = 3;
 
-impl fmt::Display for Along {
+impl fmt::Display for TensorAxis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/axis{}/{}", self.source.name, self.axis, self.tensor.with(&self.others))
     }
 }
 
-impl Along {
+impl TensorAxis {
     /// For every width, number of lanes and layout every axis, on `usual` tensors each, together with each of the
     /// given tuples of others, which are named by their distance in the list of elements.
     pub(super) fn all(context: &Context, usual: usize, tuples: &[&[usize]]) -> Vec<Self> {

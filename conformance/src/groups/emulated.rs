@@ -1,6 +1,6 @@
 //! What movements that are planned and run on the emulator are found to be.
 
-use tilewright_emulator::Report;
+use tilewright_emulator::RunReport;
 use tilewright_plan::movement::{Means, MovementError};
 use tilewright_verify::{CheckFailure, TestCase, check_emulated};
 
@@ -18,7 +18,7 @@ pub(super) fn refused(error: MovementError) -> Verdict {
 pub(super) fn executed<'a>(
     case: Result<TestCase, CheckFailure>,
     means: impl Into<Means<'a>>,
-) -> Result<Report, Verdict> {
+) -> Result<RunReport, Verdict> {
     case.and_then(|case| check_emulated(&case, means))
         .map_err(|wrong| Verdict::fail(Level::Emulated, wrong.to_string()))
 }
@@ -32,7 +32,7 @@ pub(super) fn at_bound(above_bound: Option<&str>) -> Verdict {
 }
 
 /// Fails where more bytes were stored to shared memory than there are different ones to store.
-pub(super) fn stores_once(report: &Report, different: u64) -> Result<(), Verdict> {
+pub(super) fn stores_once(report: &RunReport, different: u64) -> Result<(), Verdict> {
     if report.shared_bytes_stored <= different {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use tilewright_layout::{Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, Sample, Space};
 
-use super::Tensor;
+use super::CaseTensor;
 use super::law::{broken, resolve};
 use crate::{Context, Verdict};
 
@@ -35,7 +35,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// The verdict on a layout that cannot be built, or is no distributed one of the tensor's block.
-    pub fn distributed(&self, context: &Context, tensor: &Tensor) -> Result<LinearLayout, Verdict> {
+    pub fn distributed(&self, context: &Context, tensor: &CaseTensor) -> Result<LinearLayout, Verdict> {
         let Layout::Distributed(layout) = self.layout(context, tensor)? else {
             return Err(broken(format!("`{}` builds no distributed layout", self.name)));
         };
@@ -51,7 +51,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// The verdict on a layout that cannot be built, or is none of memory.
-    pub fn memory(&self, context: &Context, tensor: &Tensor) -> Result<MemoryLayout, Verdict> {
+    pub fn memory(&self, context: &Context, tensor: &CaseTensor) -> Result<MemoryLayout, Verdict> {
         match self.layout(context, tensor)? {
             Layout::Memory(layout) => Ok(layout),
             _ => Err(broken(format!("`{}` builds no memory layout", self.name))),
@@ -62,7 +62,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// The verdict on one that cannot be built.
-    pub fn layout(&self, context: &Context, tensor: &Tensor) -> Result<Layout, Verdict> {
+    pub fn layout(&self, context: &Context, tensor: &CaseTensor) -> Result<Layout, Verdict> {
         let (planes, shape) = self.split(tensor)?;
         Ok(match resolve(context, &self.spec, shape)? {
             Layout::Distributed(layout) => Layout::Distributed(stacked(&layout, Dim::REGISTER, planes)?),
@@ -74,7 +74,7 @@ impl Endpoint {
     }
 
     /// How many planes of what shape, if the family's tensors have an axis less; else nothing and the shape.
-    fn split<'a>(&self, tensor: &'a Tensor) -> Result<(Option<u64>, &'a [u64]), Verdict> {
+    fn split<'a>(&self, tensor: &'a CaseTensor) -> Result<(Option<u64>, &'a [u64]), Verdict> {
         match tensor.shape.split_first() {
             _ if self.axes == tensor.shape.len() => Ok((None, &tensor.shape)),
             Some((&planes, plane)) if self.takes(tensor.shape.len()) => Ok((Some(planes), plane)),

@@ -9,11 +9,11 @@ use tilewright_plan::movement;
 use tilewright_plan::movement::{Gather, Rejected};
 use tilewright_verify::{TestCase, gather_case};
 
-use super::along::Along;
+use super::along::TensorAxis;
 use super::emulated::{either, executed, refused};
 use super::executed::{device_case, not_built};
 use super::lineup::{Lineup, Turns};
-use super::{Endpoint, Tensor};
+use super::{CaseTensor, Endpoint};
 use crate::{Case, Context, Group, Level, Verdict};
 
 /// The group.
@@ -31,7 +31,7 @@ const MOST_SLOTS: f64 = 8192.0;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatherAlong {
     /// What is gathered from, along what.
-    pub along: Along,
+    pub along: TensorAxis,
     /// The layout of the indices, and of the result.
     pub indices: Endpoint,
     /// Places of the result along the axis, where not as many as in the source.
@@ -40,7 +40,7 @@ pub struct GatherAlong {
 
 impl fmt::Display for GatherAlong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Along { source, axis, tensor, .. } = &self.along;
+        let TensorAxis { source, axis, tensor, .. } = &self.along;
         let places = self.places.map(|places| format!("-to-{places}")).unwrap_or_default();
         write!(f, "{}-by-{}/axis{axis}{places}/{tensor}", source.name, self.indices.name)
     }
@@ -95,7 +95,7 @@ pub fn all(context: &Context) -> Vec<GatherAlong> {
                 for places in turns.some_of(1, vec![None, Some(PLACES)]) {
                     for (tensor, ends) in lineup.some(&mut turns, 1, &[source, indices], fits) {
                         let (source, indices) = (ends[0].clone(), ends[1].clone());
-                        let along = Along { source, axis, others: Vec::new(), tensor };
+                        let along = TensorAxis { source, axis, others: Vec::new(), tensor };
                         all.push(GatherAlong { along, indices, places });
                     }
                 }
@@ -115,7 +115,7 @@ type Layouts = (LinearLayout, LinearLayout);
 pub fn plan(context: &Context, gather: &GatherAlong) -> Result<(Layouts, Vec<Gather>), Verdict> {
     let along = &gather.along;
     let source = along.layout(context)?;
-    let mut wanted: Tensor = along.tensor.clone();
+    let mut wanted: CaseTensor = along.tensor.clone();
     wanted.shape[along.axis] = gather.places.unwrap_or(wanted.shape[along.axis]);
     let indices = gather.indices.distributed(context, &wanted)?;
     let (bits, target) = (along.tensor.setting.element.bits(), context.target().description());

@@ -9,7 +9,7 @@ use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, Families, FamilySpec, Layout, Sample};
 
 use super::setting::ELEMENTS;
-use super::{Endpoint, Setting, Tensor};
+use super::{CaseTensor, Endpoint, Setting};
 use crate::{Context, Status};
 
 /// The layouts for one width of elements and one number of lanes, for every number of warps.
@@ -28,7 +28,7 @@ pub(super) struct Lineup {
 type Asked = (usize, &'static [u64], String);
 
 /// A tensor, and the layouts that were asked for by name.
-pub(super) type Way = (Tensor, Vec<Endpoint>);
+pub(super) type Way = (CaseTensor, Vec<Endpoint>);
 
 /// Numbers the subjects of a group, so that each is shown in its turn; see [`Context::some_of`].
 pub(super) struct Turns<'a> {
@@ -103,10 +103,10 @@ impl Lineup {
     }
 
     /// All tensors of the width and number of lanes.
-    pub(super) fn tensors(&self) -> Vec<Tensor> {
+    pub(super) fn tensors(&self) -> Vec<CaseTensor> {
         let of = |setting: Setting| {
-            let shapes = (1..=3).flat_map(move |axes| Tensor::shapes(axes, setting));
-            shapes.map(move |shape| Tensor { shape: shape.to_vec(), setting })
+            let shapes = (1..=3).flat_map(move |axes| CaseTensor::shapes(axes, setting));
+            shapes.map(move |shape| CaseTensor { shape: shape.to_vec(), setting })
         };
         self.distributed.iter().flat_map(|&(setting, _)| of(setting)).collect()
     }
@@ -121,7 +121,7 @@ impl Lineup {
     ) -> Vec<Way> {
         let ways = self.ways(wanted).filter(|(_, shape)| keep(shape)).collect();
         let way = |(at, shape): (usize, &[u64])| {
-            let tensor = Tensor { shape: shape.to_vec(), setting: self.distributed[at].0 };
+            let tensor = CaseTensor { shape: shape.to_vec(), setting: self.distributed[at].0 };
             Some((tensor, self.find(at, wanted)?.into_iter().cloned().collect()))
         };
         let context = turns.context;
@@ -139,7 +139,7 @@ impl Lineup {
         if let Some(&known) = self.held.borrow().get(&key) {
             return known;
         }
-        let tensor = Tensor { shape: shape.to_vec(), setting: self.distributed[at].0 };
+        let tensor = CaseTensor { shape: shape.to_vec(), setting: self.distributed[at].0 };
         let held = match endpoint.layout(context, &tensor) {
             Ok(Layout::Distributed(layout)) => {
                 // What a lane holds is a power of two; 255 registers stand for 256.
@@ -166,7 +166,7 @@ impl Lineup {
             let found = self.find(at, wanted).unwrap_or_default();
             let takes = |&axes: &usize| !found.is_empty() && found.iter().all(|endpoint| endpoint.takes(axes));
             let axes: Vec<usize> = (1..=3).filter(takes).collect();
-            axes.into_iter().flat_map(move |axes| Tensor::shapes(axes, setting)).map(move |shape| (at, shape))
+            axes.into_iter().flat_map(move |axes| CaseTensor::shapes(axes, setting)).map(move |shape| (at, shape))
         };
         self.distributed.iter().enumerate().flat_map(of_warps)
     }

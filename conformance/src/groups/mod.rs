@@ -32,7 +32,7 @@ mod setting;
 mod tensor;
 mod walk;
 
-pub use along::Along;
+pub use along::TensorAxis;
 pub use endpoint::Endpoint;
 pub use setting::Setting;
-pub use tensor::Tensor;
+pub use tensor::CaseTensor;

@@ -8,7 +8,7 @@ use tilewright_plan::movement;
 use tilewright_plan::movement::Reduction;
 use tilewright_verify::{TestCase, reduction_case};
 
-use super::along::Along;
+use super::along::TensorAxis;
 use super::emulated::{at_bound, either, executed, refused, stores_once};
 use super::executed::{device_case, not_built};
 use super::law::broken;
@@ -28,13 +28,14 @@ impl Group for Reductions {
     }
 
     fn cases(&self, context: &Context) -> Vec<Case> {
-        let case = |along: Along| {
+        let case = |along: TensorAxis| {
             Case::new(format!("reduce/{along}"), move |context| {
                 either(plan(context, &along).and_then(|(layout, plan)| shown(context, &along, &layout, &plan)))
             })
         };
-        let on_device =
-            |along: Along| device_case(format!("reduce/device/{along}"), move |context| test_cases(context, &along));
+        let on_device = |along: TensorAxis| {
+            device_case(format!("reduce/device/{along}"), move |context| test_cases(context, &along))
+        };
         let all = all(context);
         let chosen = all.iter().filter(|along| context.devices().is_some() && along.is_worth_compiling());
         let chosen: Vec<_> = chosen.cloned().map(on_device).collect();
@@ -43,7 +44,7 @@ impl Group for Reductions {
 }
 
 /// The plan's kernel.
-fn test_cases(context: &Context, along: &Along) -> Result<Vec<TestCase>, Verdict> {
+fn test_cases(context: &Context, along: &TensorAxis) -> Result<Vec<TestCase>, Verdict> {
     let (layout, plan) = plan(context, along)?;
     let case = reduction_case((&layout, along.dim()), &along.element_bits(), &plan);
     case.map(|case| vec![case]).map_err(not_built)
@@ -51,15 +52,15 @@ fn test_cases(context: &Context, along: &Along) -> Result<Vec<TestCase>, Verdict
 
 /// The reductions that are shown for a target.
 #[must_use]
-pub fn all(context: &Context) -> Vec<Along> {
-    Along::all(context, 1, &TUPLES)
+pub fn all(context: &Context) -> Vec<TensorAxis> {
+    TensorAxis::all(context, 1, &TUPLES)
 }
 
 /// The layout, and the plan for it.
 ///
 /// # Errors
 /// The verdict where there is none.
-pub fn plan(context: &Context, along: &Along) -> Result<(LinearLayout, Reduction), Verdict> {
+pub fn plan(context: &Context, along: &TensorAxis) -> Result<(LinearLayout, Reduction), Verdict> {
     let layout = along.layout(context)?;
     let plan = movement::reduce(&layout, along.dim(), &along.element_bits(), context.target().description());
     Ok((layout, plan.map_err(refused)?))
@@ -69,7 +70,12 @@ pub fn plan(context: &Context, along: &Along) -> Result<(LinearLayout, Reduction
 ///
 /// # Errors
 /// The verdict where something is wrong.
-pub fn shown(context: &Context, along: &Along, layout: &LinearLayout, plan: &Reduction) -> Result<Verdict, Verdict> {
+pub fn shown(
+    context: &Context,
+    along: &TensorAxis,
+    layout: &LinearLayout,
+    plan: &Reduction,
+) -> Result<Verdict, Verdict> {
     let (target, bits) = (context.target().description(), along.element_bits());
     let report = executed(reduction_case((layout, along.dim()), &bits, plan), target)?;
     let bytes: u64 = bits.iter().map(|&bits| u64::from(bits / 8)).sum();

@@ -8,7 +8,7 @@ use tilewright_plan::movement;
 use tilewright_plan::movement::{Scan, ScanDirection};
 use tilewright_verify::{TestCase, scan_case};
 
-use super::along::Along;
+use super::along::TensorAxis;
 use super::emulated::{at_bound, either, executed, refused};
 use super::executed::{device_case, not_built};
 use crate::{Case, Context, Group, Verdict};
@@ -27,7 +27,7 @@ pub struct ScanAlong {
     /// From which end.
     pub direction: ScanDirection,
     /// What, along what.
-    pub along: Along,
+    pub along: TensorAxis,
 }
 
 impl fmt::Display for ScanAlong {
@@ -71,11 +71,11 @@ fn test_cases(context: &Context, scan: &ScanAlong) -> Result<Vec<TestCase>, Verd
 #[must_use]
 pub fn all(context: &Context) -> Vec<ScanAlong> {
     let ways = [ScanDirection::Up, ScanDirection::Down];
-    let both = |(at, along): (usize, Along)| {
+    let both = |(at, along): (usize, TensorAxis)| {
         let ends = context.some_of(at, 1, ways.to_vec(), |_| true).into_iter();
         ends.map(move |direction| ScanAlong { direction, along: along.clone() })
     };
-    Along::all(context, 1, &TUPLES).into_iter().enumerate().flat_map(both).collect()
+    TensorAxis::all(context, 1, &TUPLES).into_iter().enumerate().flat_map(both).collect()
 }
 
 /// The layout, and the plan for it.

@@ -9,7 +9,7 @@ use super::Setting;
 /// A tensor in a kernel. Written as in case names: `f16/64x128/w4`, its lanes behind where they are not the
 /// target's default.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tensor {
+pub struct CaseTensor {
     /// Its shape.
     pub shape: Vec<u64>,
     /// Its elements, and the warps and lanes of the block that holds it.
@@ -25,7 +25,7 @@ const SOLIDS: [&[u64]; 3] = [&[2, 16, 64], &[16, 1, 8], &[4, 64, 32]];
 /// More elements than a lane of any target has registers for.
 const MOST_ELEMENTS_OF_A_LANE: u64 = 256;
 
-impl Tensor {
+impl CaseTensor {
     /// The shapes of one number of axes that a block of this setting can hold.
     #[must_use]
     pub fn shapes(axes: usize, setting: Setting) -> Vec<&'static [u64]> {
@@ -54,7 +54,7 @@ impl Tensor {
     }
 }
 
-impl fmt::Display for Tensor {
+impl fmt::Display for CaseTensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.with(&[]))
     }

@@ -171,7 +171,7 @@ pub(super) enum Command {
     /// Runs such a folder on a device of this machine. `conformance-run` does the same without code generators.
     Run {
         #[command(flatten)]
-        command: conformance_pack::Command,
+        command: conformance_pack::PlayCommand,
         /// A plugin library to use before those that are found, as often as wanted.
         #[arg(long = "plugin", value_name = "FILE")]
         plugins: Vec<PathBuf>,

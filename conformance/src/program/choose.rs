@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::arguments::{Arguments, Choice, Which};
 use super::smoke::sample;
 use super::stop::Stop;
-use super::suite::Program;
+use super::suite::Suite;
 use crate::suggest::{did_you_mean, suggestion};
 use crate::{Answers, Context, Filter, FilterError, Group, Targets, list};
 use tilewright_target::nearest;
@@ -22,7 +22,7 @@ impl From<FilterError> for Stop {
     }
 }
 
-impl Program {
+impl Suite {
     /// The names of the cases to run, target by target.
     pub(super) fn chosen_cases(
         &self,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::arguments::{MessageFormat, Which};
 use super::choose::chosen_targets;
 use super::stop::Stop;
-use super::suite::{CALL, Program};
+use super::suite::{CALL, Suite};
 use crate::{CaseResult, Exit, Kept, Level, Status, Targets};
 
 /// Cases named of those that stand against a claim.
@@ -23,7 +23,7 @@ struct Claim {
     /// Whether the target may claim it.
     holds: bool,
     suite: String,
-    plugin: Option<crate::Served>,
+    plugin: Option<crate::ServingPlugin>,
     /// The devices on which cases ran, as they call themselves.
     devices: BTreeSet<String>,
     levels: BTreeMap<Level, Count>,
@@ -41,7 +41,7 @@ struct Count {
     unsupported: usize,
 }
 
-impl Program {
+impl Suite {
     /// Weighs a claim, for each target that was asked for.
     pub(super) fn claim(
         &self,
@@ -82,7 +82,8 @@ impl Program {
         let tested = || kept.environments.iter().flat_map(|of| &of.targets).filter(|tested| tested.name == target);
         let devices = tested().filter_map(|tested| tested.device.clone()).collect();
         if let Some(other) = tested().map(|tested| &tested.plugin).find(|served| **served != plugin) {
-            let said = |served: &Option<crate::Served>| served.as_ref().map_or("none".to_owned(), ToString::to_string);
+            let said =
+                |served: &Option<crate::ServingPlugin>| served.as_ref().map_or("none".to_owned(), ToString::to_string);
             let message = format!("the results of {target} are of plugin {}, here is {}", said(other), said(&plugin));
             return Err(Stop::usage(message));
         }

@@ -12,9 +12,9 @@ use super::arguments::{Arguments, Command, MessageFormat, Which};
 use super::choose::{Chosen, chosen_targets, context};
 use super::merge;
 use super::stop::Stop;
-use super::suite::{CALL, CALL_OF_CASE, Program};
+use super::suite::{CALL, CALL_OF_CASE, Suite};
 
-impl Program {
+impl Suite {
     /// Runs the command with the process's arguments, or those given; the first is the program.
     pub fn run(&self, arguments: impl IntoIterator<Item = OsString>) -> Exit {
         let words: Vec<_> = arguments.into_iter().collect();

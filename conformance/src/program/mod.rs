@@ -14,4 +14,4 @@ mod smoke;
 mod stop;
 mod suite;
 
-pub use suite::{OpenTargets, Program};
+pub use suite::{OpenTargets, Suite};

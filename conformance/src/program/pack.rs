@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use conformance_pack::{Index, Maker, Packed, VERSION, Writer};
+use conformance_pack::{Maker, PackIndex, Packed, VERSION, Writer};
 use tilewright_kernel::Module;
 use tilewright_plugin::{CompileError, CompileOptions, Target};
 
 use super::arguments::{Choice, Which};
 use super::choose::{Chosen, chosen_targets, context, narrowed};
 use super::stop::Stop;
-use super::suite::{CALL, Program};
-use crate::{Case, Context, Exit, Served, Status, Targets, Verdict, list};
+use super::suite::{CALL, Suite};
+use crate::{Case, Context, Exit, ServingPlugin, Status, Targets, Verdict, list};
 
-impl Program {
+impl Suite {
     /// Compiles the chosen cases of a target that have kernels to be run elsewhere, and writes them to a folder.
     pub(super) fn pack(&self, folder: &Path, which: &Which, choice: &Choice, date: Option<&str>) -> Result<Exit, Stop> {
         let targets = (self.targets)(&which.plugins, CALL)?;
@@ -52,8 +52,8 @@ impl Program {
     }
 
     /// Runs a pack on a device of its target, through the plugin that serves it here.
-    pub(super) fn play(&self, command: &conformance_pack::Command, plugins: &[PathBuf]) -> Exit {
-        let status = command.run(|index: &Index| -> Result<Arc<dyn Target>, String> {
+    pub(super) fn play(&self, command: &conformance_pack::PlayCommand, plugins: &[PathBuf]) -> Exit {
+        let status = command.run(|index: &PackIndex| -> Result<Arc<dyn Target>, String> {
             let targets = (self.targets)(plugins, CALL).map_err(|error| error.to_string())?;
             targets.open(&index.target.name).map_err(|error| error.to_string())
         });
@@ -66,10 +66,10 @@ impl Program {
     }
 }
 
-fn index(targets: &dyn Targets, context: &Context, date: Option<&str>) -> Index {
+fn index(targets: &dyn Targets, context: &Context, date: Option<&str>) -> PackIndex {
     let target = context.target().description().clone();
-    let maker = |Served { name, version, built_with, sha256 }| Maker { name, version, built_with, sha256 };
-    Index {
+    let maker = |ServingPlugin { name, version, built_with, sha256 }| Maker { name, version, built_with, sha256 };
+    PackIndex {
         version: VERSION,
         suite: env!("CARGO_PKG_VERSION").to_owned(),
         date: date.map(str::to_owned),

@@ -15,7 +15,7 @@ use super::interrupt::{resumption, save, stop_flag};
 use super::output::Output;
 use super::repro::repro;
 use super::stop::Stop;
-use super::suite::Program;
+use super::suite::Suite;
 use crate::report::Progress;
 use crate::results::{Event, Lines, append, now};
 use crate::{Batch, CaseResult, Devices, Environment, Exit, Host, Kept, Runner, Targets, Tested, Worker};
@@ -24,7 +24,7 @@ use crate::{Batch, CaseResult, Devices, Environment, Exit, Host, Kept, Runner, T
 /// that starting workers costs little.
 const BATCH: usize = 192;
 
-impl Program {
+impl Suite {
     /// Runs the cases, of which there are `whole` where they are a sample; the arguments were written as `words`.
     pub(super) fn execute(
         &self,

@@ -17,7 +17,7 @@ pub(super) const CALL_OF_CASE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// A conformance command: where targets come from, and the groups of cases. The product's own is
 /// one; a vendor's may have groups of its own.
-pub struct Program {
+pub struct Suite {
     /// Where targets come from.
     pub targets: OpenTargets,
     /// Where cases come from.

@@ -52,7 +52,7 @@ pub struct Tested {
     pub architecture: String,
     /// Who served it; nobody's file where it is linked into the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plugin: Option<Served>,
+    pub plugin: Option<ServingPlugin>,
     /// The device that cases run on; none where there is none, or none was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
@@ -60,7 +60,7 @@ pub struct Tested {
 
 /// The plugin that serves a target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Served {
+pub struct ServingPlugin {
     /// Its name.
     pub name: String,
     /// Its version.
@@ -102,7 +102,8 @@ impl Environment {
         for tested in &self.targets {
             let Some(same) = other.targets.iter().find(|other| other.name == tested.name) else { continue };
             if tested.plugin != same.plugin {
-                let said = |of: &Tested| of.plugin.as_ref().map_or_else(|| "linked".to_owned(), Served::to_string);
+                let said =
+                    |of: &Tested| of.plugin.as_ref().map_or_else(|| "linked".to_owned(), ServingPlugin::to_string);
                 return differ(&format!("the plugin of {}", tested.name), &said(tested), &said(same));
             }
         }
@@ -110,7 +111,7 @@ impl Environment {
     }
 }
 
-impl std::fmt::Display for Served {
+impl std::fmt::Display for ServingPlugin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let short = self.sha256.get(..12).unwrap_or_default();
         write!(f, "{} {} ({short})", self.name, self.version)

@@ -8,7 +8,7 @@ mod environment;
 mod event;
 mod kept;
 
-pub use environment::{Environment, Host, Served, Tested};
+pub use environment::{Environment, Host, ServingPlugin, Tested};
 pub(crate) use environment::{digest, now};
 pub(crate) use event::{Event, Lines};
 pub(crate) use kept::append;

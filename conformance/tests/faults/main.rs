@@ -14,15 +14,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use conformance::groups::conversions::{self, Conversion, Conversions};
+use conformance::groups::conversions::{self, ConversionCase, Conversions};
 use conformance::groups::dot::Dots;
-use conformance::groups::facts::Facts;
-use conformance::groups::families::Families;
+use conformance::groups::facts::FactsGroup;
+use conformance::groups::families::FamiliesGroup;
 use conformance::groups::gather::Gathers;
 use conformance::groups::instructions::Instructions;
 use conformance::groups::kernels::Kernels;
-use conformance::groups::layouts::Layouts;
-use conformance::groups::memory::Memory;
+use conformance::groups::layouts::LayoutsGroup;
+use conformance::groups::memory::MemoryGroup;
 use conformance::groups::reduce::Reductions;
 use conformance::groups::scan::Scans;
 use conformance::{Answers, Context, Filter, Group, Status, Verdict, list as cases_of};
@@ -34,17 +34,17 @@ use liar::{Liar, Lie};
 use list::{Fault, all};
 
 fn groups() -> Vec<Box<dyn Group>> {
-    let usual = |conversion: &Conversion| {
+    let usual = |conversion: &ConversionCase| {
         conversion.tensor.setting.warps == 2 && (256..=4096).contains(&conversion.tensor.elements())
     };
     vec![
-        Box::new(Facts),
-        Box::new(Families),
-        Box::new(Layouts),
+        Box::new(FactsGroup),
+        Box::new(FamiliesGroup),
+        Box::new(LayoutsGroup),
         Box::new(Instructions),
         Box::new(Dots),
         Box::new(Conversions::new("conversions", |_| true, conversions::emulated).on_device(usual)),
-        Box::new(Memory),
+        Box::new(MemoryGroup),
         Box::new(Reductions),
         Box::new(Scans),
         Box::new(Gathers),

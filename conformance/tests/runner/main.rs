@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::process::{Command, ExitCode, Output};
 use std::time::{Duration, Instant};
 
-use conformance::{Group, Mandatory, Program};
+use conformance::{Group, Mandatory, Suite};
 use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         let groups: Vec<Box<dyn Group>> = vec![Box::new(Deeds)];
         let mandatory = Mandatory::from_toml(include_str!("mandatory.toml")).expect("the invented list is right");
         let prefix = vec!["command".into()];
-        let command = Program { targets: Box::new(Inventions::open), groups, mandatory, prefix };
+        let command = Suite { targets: Box::new(Inventions::open), groups, mandatory, prefix };
         return command.run([program].into_iter().chain(arguments)).into();
     }
     let own: [(&str, fn()); 19] = [

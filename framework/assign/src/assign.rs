@@ -4,21 +4,21 @@ use super::graph::build;
 use super::pool::Pool;
 use super::price::Prices;
 use super::propagate::propagate;
-use super::report::{FunctionReport, Report};
+use super::report::{AssignmentReport, FunctionReport};
 use super::rewrite::rewrite;
-use super::{EngineError, Machine, Strategy, least, ways};
+use super::{EngineError, LaunchConfig, Strategy, least, ways};
 use tilewright_plan::movement::check_block;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::ttg;
-use tilewright_tile::{Module, Type};
+use tilewright_tile::{TileModule, TileType};
 
 /// A module in which every tensor has a layout and every conversion is an operation, and what was chosen.
 #[derive(Debug, Clone)]
 pub struct Assigned {
     /// The module.
-    pub module: Module,
+    pub module: TileModule,
     /// What was chosen, and why.
-    pub report: Report,
+    pub report: AssignmentReport,
 }
 
 /// Gives every tensor of a verified module a layout. Layouts that types name already stay.
@@ -26,7 +26,7 @@ pub struct Assigned {
 /// # Errors
 /// [`EngineError`]: a product that the target cannot do, a block that it has not, names of layouts that are none, clusters of
 /// blocks.
-pub fn assign(module: &Module, machine: &Machine<'_>, strategy: Strategy) -> Result<Assigned, EngineError> {
+pub fn assign(module: &TileModule, machine: &LaunchConfig<'_>, strategy: Strategy) -> Result<Assigned, EngineError> {
     let wrong = |message: &str| EngineError::Program { operation: "module".to_owned(), message: message.to_owned() };
     if module.attributes.get("ttg.num-ctas").and_then(tilewright_tile::Attribute::as_integer).unwrap_or(1) != 1 {
         return Err(wrong("programs of several blocks in a cluster get no layouts"));
@@ -53,9 +53,9 @@ pub fn assign(module: &Module, machine: &Machine<'_>, strategy: Strategy) -> Res
         functions.push(FunctionReport::of(function, &made, &state, &left, first, machine));
         *function = made;
     }
-    let number = |value: u32| tilewright_tile::Attribute::integer(i64::from(value), Type::integer(32));
+    let number = |value: u32| tilewright_tile::Attribute::integer(i64::from(value), TileType::integer(32));
     assigned.attributes.set("ttg.num-warps", number(machine.warps));
     assigned.attributes.set("ttg.threads-per-warp", number(machine.lanes));
     assigned.attributes.set("ttg.num-ctas", number(1));
-    Ok(Assigned { module: assigned, report: Report { strategy, functions } })
+    Ok(Assigned { module: assigned, report: AssignmentReport { strategy, functions } })
 }

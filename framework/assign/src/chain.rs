@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use tilewright_tile::op::name::{arith, ttg, tw};
 
-use tilewright_tile::{Body, Op, Origin, Value};
+use tilewright_tile::{Body, Op, Value, ValueOrigin};
 
 /// Operations beside elementwise ones that leave each element where it is.
 const KEEPING: [&str; 3] = [arith::SELECT, ttg::CONVERT_LAYOUT, tw::AWAIT_PRODUCTS];
@@ -42,7 +42,7 @@ pub(super) fn makers(body: &Body, op: Op) -> [Option<Op>; 2] {
 fn maker(body: &Body, factor: Value) -> Option<Op> {
     let (mut open, mut seen) = (vec![factor], HashSet::new());
     while let Some(value) = open.pop() {
-        let Origin::Result(op, _) = body.origin(value) else { continue };
+        let ValueOrigin::Result(op, _) = body.origin(value) else { continue };
         if !seen.insert(op) {
             continue;
         }

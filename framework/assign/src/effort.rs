@@ -2,7 +2,7 @@
 //!
 //! The engine weighs them in slots of a warp ([`super::price`]), the model of synthesis in cycles of the target.
 
-use super::Machine;
+use super::LaunchConfig;
 use super::graph::{ISSUE, Kind};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
@@ -23,7 +23,7 @@ pub(super) struct Effort {
 
 impl Effort {
     /// What an operation of a kind does in a layout; nothing of what depends on more than that.
-    pub(super) fn of(kind: &Kind, layout: &LinearLayout, machine: &Machine<'_>) -> Result<Self, MovementError> {
+    pub(super) fn of(kind: &Kind, layout: &LinearLayout, machine: &LaunchConfig<'_>) -> Result<Self, MovementError> {
         let (target, registers) = (machine.means.target, registers(layout));
         let plain = |issues: &f64| issues / ISSUE * registers;
         Ok(match kind {

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::EngineError;
-use super::Machine;
+use super::LaunchConfig;
 use super::moves::{Follow, attempt, from_operands, from_users};
 use super::pool::LayoutId;
 use super::propagate::anchored;
@@ -38,7 +38,7 @@ const WAYS: [Follow; 7] = [
 pub(super) type Suggested = BTreeMap<Vec<u64>, Vec<LayoutId>>;
 
 /// Improves the keys.
-pub(super) fn improve(state: &mut State<'_, '_>, machine: &Machine<'_>) -> Result<(), EngineError> {
+pub(super) fn improve(state: &mut State<'_, '_>, machine: &LaunchConfig<'_>) -> Result<(), EngineError> {
     let suggested = suggestions(state, machine)?;
     let nodes: Vec<usize> = (0..state.graph.nodes.len()).collect();
     if sweeps(state, &nodes, &suggested, STEPS * nodes.len() + FEW) {
@@ -92,7 +92,7 @@ fn keys_for(state: &State<'_, '_>, node: usize, suggested: &Suggested, everythin
 }
 
 /// For each shape the layouts that accesses of such tensors would choose for themselves.
-pub(super) fn suggestions(state: &State<'_, '_>, machine: &Machine<'_>) -> Result<Suggested, EngineError> {
+pub(super) fn suggestions(state: &State<'_, '_>, machine: &LaunchConfig<'_>) -> Result<Suggested, EngineError> {
     let mut found = Suggested::new();
     let mut seen = Vec::new();
     for node in &state.graph.nodes {

@@ -30,6 +30,6 @@ const LOOP_WEIGHT: u64 = 8;
 
 pub use assign::{Assigned, assign};
 pub use error::EngineError;
-pub use machine::Machine;
-pub use report::{ConversionReport, FunctionReport, Report, ValueReport};
+pub use machine::LaunchConfig;
+pub use report::{AssignmentReport, ConversionReport, FunctionReport, ValueReport};
 pub use strategy::Strategy;

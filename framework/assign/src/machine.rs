@@ -5,7 +5,7 @@ use tilewright_plan::movement::Means;
 
 /// The target of a program, with the block that its launch has.
 #[derive(Clone, Copy)]
-pub struct Machine<'a> {
+pub struct LaunchConfig<'a> {
     /// The target, and what plans of movement and of products may use of it.
     pub means: Means<'a>,
     /// The families of layouts that types may name.
@@ -16,7 +16,7 @@ pub struct Machine<'a> {
     pub warps: u32,
 }
 
-impl std::fmt::Debug for Machine<'_> {
+impl std::fmt::Debug for LaunchConfig<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Machine")
             .field("target", &self.means.target.name)

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::layouts::{View, in_order, name};
+use super::layouts::{LayoutTransfer, in_order, name};
 use tilewright_layout::{LayoutError, LinearLayout};
 use tilewright_tile::LayoutName;
 
@@ -27,8 +27,8 @@ pub(super) struct Pool {
     layouts: RefCell<Vec<Arc<LinearLayout>>>,
     numbers: RefCell<HashMap<Arc<LinearLayout>, LayoutId>>,
     names: RefCell<HashMap<LayoutId, LayoutName>>,
-    views: RefCell<Vec<View>>,
-    view_numbers: RefCell<HashMap<View, ViewId>>,
+    views: RefCell<Vec<LayoutTransfer>>,
+    view_numbers: RefCell<HashMap<LayoutTransfer, ViewId>>,
     seen: RefCell<HashMap<(LayoutId, ViewId), Option<LayoutId>>>,
 }
 
@@ -38,8 +38,8 @@ impl Default for Pool {
             layouts: RefCell::default(),
             numbers: RefCell::default(),
             names: RefCell::default(),
-            views: RefCell::new(vec![View::Same]),
-            view_numbers: RefCell::new(HashMap::from([(View::Same, ViewId::SAME)])),
+            views: RefCell::new(vec![LayoutTransfer::Same]),
+            view_numbers: RefCell::new(HashMap::from([(LayoutTransfer::Same, ViewId::SAME)])),
             seen: RefCell::default(),
         }
     }
@@ -76,7 +76,7 @@ impl Pool {
     }
 
     /// The number of a view.
-    pub(super) fn view(&self, view: View) -> ViewId {
+    pub(super) fn view(&self, view: LayoutTransfer) -> ViewId {
         if let Some(&known) = self.view_numbers.borrow().get(&view) {
             return known;
         }

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::Machine;
+use super::LaunchConfig;
 use super::effort::{Effort, registers};
 use super::graph::{Again, Graph, ISSUE, Kind};
 use super::pool::{LayoutId, Pool, ViewId};
@@ -34,7 +34,7 @@ struct Converted {
 
 /// Costs, each found once.
 pub(super) struct Prices<'a> {
-    machine: &'a Machine<'a>,
+    machine: &'a LaunchConfig<'a>,
     pool: &'a Pool,
     /// By node: equal kinds have one number.
     kinds: Vec<usize>,
@@ -46,7 +46,7 @@ pub(super) struct Prices<'a> {
 
 impl<'a> Prices<'a> {
     /// For the nodes of a graph.
-    pub(super) fn new(graph: &Graph<'a>, machine: &'a Machine<'a>) -> Self {
+    pub(super) fn new(graph: &Graph<'a>, machine: &'a LaunchConfig<'a>) -> Self {
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut number = |kind: &Kind| {
             let next = numbers.len();

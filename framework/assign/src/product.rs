@@ -3,14 +3,14 @@
 //! The question follows from the program alone, and a question has one plan: whoever lowers the program asks again, and
 //! gets the plan whose layouts the operands have.
 
-use super::Machine;
+use super::LaunchConfig;
 use super::chain;
-use super::layouts::{View, in_order};
+use super::layouts::{LayoutTransfer, in_order};
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
-use tilewright_plan::contract::{ContractError, Contraction, Question, Scale, SharedOut, plan};
-use tilewright_target::Number;
+use tilewright_plan::contract::{ContractError, Contraction, MmaProblem, Scale, SharedOut, plan};
+use tilewright_target::ElementType;
 use tilewright_tile::marks::{EXCHANGED, INSTRUCTION, K_WIDTH, LANES_ALONG, N_WIDTH, PENDING, WARPS_ALONG, WHOLE_ROWS};
-use tilewright_tile::{Attribute, Attributes, Body, Op, Type};
+use tilewright_tile::{Attribute, Attributes, Body, Op, TileType};
 
 /// Layouts of the operands of a product, as tile values.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +62,7 @@ const LONGEST_CHAIN: u32 = 3;
 ///
 /// # Errors
 /// [`ContractError`]: no unit of the target can do it.
-pub fn product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Product, ContractError> {
+pub fn product(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Result<Product, ContractError> {
     let question = question(body, op, machine.lanes, machine.warps)?;
     let attributes = &body.op(op).attributes;
     let (batches, packed) = (batches(body, op), packed(body, op));
@@ -78,7 +78,7 @@ pub fn product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Product, Co
             *made = sums.map(|sums| in_order(&sums)).transpose()?;
         }
     }
-    let (plan, batches) = shared_out(&Question { chained, linked, made, ..question }, batches, machine)?;
+    let (plan, batches) = shared_out(&MmaProblem { chained, linked, made, ..question }, batches, machine)?;
     let factor = |side: usize| -> Result<Option<LinearLayout>, ContractError> {
         let layout = [&plan.a, &plan.b][side];
         if layout.ins().contains(Dim::OFFSET) {
@@ -86,7 +86,7 @@ pub fn product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Product, Co
         }
         let whole = over_chunks(layout, 1 - side, plan.question.shape[2])?;
         let held = match packed[side] {
-            Some(axis) => View::Halved(axis).of(&whole)?,
+            Some(axis) => LayoutTransfer::Halved(axis).of(&whole)?,
             None => whole,
         };
         Ok(Some(over_batches(&held, batches)?))
@@ -96,7 +96,7 @@ pub fn product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Product, Co
         let blocks = (plan.question.shape[2] / scale.block).max(1);
         let whole = over_chunks(layout, 1, blocks)?;
         // The plan has a register for each of the factor's; as tile values scales are held once.
-        let held = View::Cut(Vec::new()).of(&whole)?;
+        let held = LayoutTransfer::Cut(Vec::new()).of(&whole)?;
         Ok(Some(over_batches(&held, batches)?))
     };
     let (factors, scales) = ([factor(0)?, factor(1)?], [scale(0)?, scale(1)?]);
@@ -107,13 +107,13 @@ pub fn product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Product, Co
 /// The plan of one matrix by all warps; of several by fewer warps each, so that no two warps hold the same, where the same
 /// unit does it from registers.
 fn shared_out(
-    question: &Question,
+    question: &MmaProblem,
     count: Option<u64>,
-    machine: &Machine<'_>,
+    machine: &LaunchConfig<'_>,
 ) -> Result<(Contraction, Option<Batches>), ContractError> {
     let whole = match plan(question, machine.means) {
         Err(ContractError::Impossible { .. }) if question.chained => {
-            plan(&Question { chained: false, ..question.clone() }, machine.means)?
+            plan(&MmaProblem { chained: false, ..question.clone() }, machine.means)?
         }
         other => other?,
     };
@@ -121,7 +121,7 @@ fn shared_out(
     let in_registers = |plan: &Contraction| [&plan.a, &plan.b].iter().all(|factor| !factor.ins().contains(Dim::OFFSET));
     let most = count.trailing_zeros().min(question.warps.trailing_zeros());
     for groups in (1..=most).rev() {
-        let fewer = Question { warps: question.warps >> groups, chained: whole.question.chained, ..question.clone() };
+        let fewer = MmaProblem { warps: question.warps >> groups, chained: whole.question.chained, ..question.clone() };
         match plan(&fewer, machine.means) {
             Ok(own) if own.row() == whole.row() && in_registers(&own) => {
                 return Ok((own, Some(Batches { count, groups })));
@@ -137,7 +137,7 @@ fn shared_out(
 ///
 /// # Errors
 /// [`ContractError::Impossible`] for types that no product has.
-pub fn question(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<Question, ContractError> {
+pub fn question(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaProblem, ContractError> {
     let shape = |group: &str| body.operand(op, group).and_then(|value| body.ty(value).shape()).unwrap_or_default();
     let (a, c) = (shape("a"), shape("c"));
     let rank = c.len();
@@ -148,16 +148,16 @@ pub fn question(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<Question,
     let k = a[rank - 1] * if packed(body, op)[0] == Some(1) { 2 } else { 1 };
     let sums = body.operand(op, "c").map(|value| body.ty(value).element());
     // Nothing adds up in numbers of eight bits and fewer.
-    let sums = sums.filter(|ty| !matches!(ty, Type::Float(float) if float.bits() < 16));
+    let sums = sums.filter(|ty| !matches!(ty, TileType::Float(float) if float.bits() < 16));
     let accumulator =
         sums.and_then(of_type).ok_or_else(|| impossible("no product has sums of this type".to_owned()))?;
     let shape = [c[rank - 2], c[rank - 1], k];
-    let asked = Question::new(shape, [a_number, b_number, accumulator], lanes, warps).with_scales([a_scale, b_scale]);
+    let asked = MmaProblem::new(shape, [a_number, b_number, accumulator], lanes, warps).with_scales([a_scale, b_scale]);
     let attributes = &body.op(op).attributes;
     let unit = attributes.get(INSTRUCTION).and_then(Attribute::as_text).map(str::to_owned);
     let number = |name: &str| attributes.get(name).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
     let shared_out = shared_out_as_said(attributes)?;
-    Ok(Question { unit, shared_out, k_width: number(K_WIDTH), n_width: number(N_WIDTH), ..asked })
+    Ok(MmaProblem { unit, shared_out, k_width: number(K_WIDTH), n_width: number(N_WIDTH), ..asked })
 }
 
 fn shared_out_as_said(attributes: &Attributes) -> Result<Option<SharedOut>, ContractError> {
@@ -176,8 +176,8 @@ fn shared_out_as_said(attributes: &Attributes) -> Result<Option<SharedOut>, Cont
 }
 
 /// Says in the attributes of a product by which unit it is carried out, and how that is shared out.
-pub(super) fn say(attributes: &mut Attributes, question: &Question) {
-    let number = |value: u64| Attribute::integer(value as i64, Type::integer(32));
+pub(super) fn say(attributes: &mut Attributes, question: &MmaProblem) {
+    let number = |value: u64| Attribute::integer(value as i64, TileType::integer(32));
     if let Some(unit) = &question.unit {
         attributes.set(INSTRUCTION, Attribute::Text(unit.as_str().into()));
     }
@@ -191,13 +191,13 @@ pub(super) fn say(attributes: &mut Attributes, question: &Question) {
         value.map(|value| attributes.set(name, number(value)));
     }
     if let Some(SharedOut { exchanged, warps, .. }) = shared {
-        attributes.set(WARPS_ALONG, Attribute::Array(Type::integer(64), warps.to_vec()));
+        attributes.set(WARPS_ALONG, Attribute::Array(TileType::integer(64), warps.to_vec()));
         exchanged.then(|| attributes.set(EXCHANGED, Attribute::Unit));
     }
 }
 
 /// The elements of a factor, and its scales.
-fn factor(body: &Body, op: Op, side: usize) -> Result<(Number, Option<Scale>), ContractError> {
+fn factor(body: &Body, op: Op, side: usize) -> Result<(ElementType, Option<Scale>), ContractError> {
     let (group, scale_group, kind) = [("a", "a_scale", "a_elem_type"), ("b", "b_scale", "b_elem_type")][side];
     let operation = body.op(op);
     let ty = body.operand(op, group).map(|value| body.ty(value).element());
@@ -207,30 +207,30 @@ fn factor(body: &Body, op: Op, side: usize) -> Result<(Number, Option<Scale>), C
         let precision = operation.attributes.get("inputPrecision").and_then(Attribute::as_text).unwrap_or("ieee");
         let number = match (ty, precision) {
             // What is to have more digits than a unit's is done in full ones.
-            (Type::Float(tilewright_tile::Float::F32), "tf32") => Number::named("tf32"),
+            (TileType::Float(tilewright_tile::Float::F32), "tf32") => ElementType::named("tf32"),
             _ => of_type(ty),
         };
         return Ok((number.ok_or_else(unknown)?, None));
     };
-    let number = Number::named(if kind == "fp16" { "f16" } else { kind }).ok_or_else(unknown)?;
+    let number = ElementType::named(if kind == "fp16" { "f16" } else { kind }).ok_or_else(unknown)?;
     let Some(scale) = body.operand(op, scale_group) else { return Ok((number, None)) };
     let blocks = body.ty(scale).shape().and_then(|shape| shape.last().copied()).unwrap_or(1).max(1);
     let shape = body.operand(op, "a").and_then(|value| body.ty(value).shape()).unwrap_or_default();
     let k = shape.last().copied().unwrap_or(1) * if packed(body, op)[0] == Some(1) { 2 } else { 1 };
     let kept = match body.ty(scale).element() {
         // Products read them without a sign, as PTX names them.
-        Type::Float(tilewright_tile::Float::F8E4M3Fn) => Number::named("ue4m3"),
+        TileType::Float(tilewright_tile::Float::F8E4M3Fn) => ElementType::named("ue4m3"),
         other => of_type(other).filter(|number| number.is_float()),
     };
-    let scale_number = kept.or_else(|| Number::named("e8m0")).ok_or_else(unknown)?;
+    let scale_number = kept.or_else(|| ElementType::named("e8m0")).ok_or_else(unknown)?;
     Ok((number, Some(Scale { number: scale_number, block: (k / blocks).max(1), exponents: None })))
 }
 
 /// What a type's bits mean in a product: integers have signs.
-pub(crate) fn of_type(ty: &Type) -> Option<Number> {
+pub(crate) fn of_type(ty: &TileType) -> Option<ElementType> {
     match ty {
-        Type::Integer(bits, _) => Some(Number::Integer { bits: *bits, signed: true }),
-        Type::Float(float) => Some(Number::Float(float.format())),
+        TileType::Integer(bits, _) => Some(ElementType::Integer { bits: *bits, signed: true }),
+        TileType::Float(float) => Some(ElementType::Float(float.format())),
         _ => None,
     }
 }
@@ -255,7 +255,7 @@ fn batches(body: &Body, op: Op) -> Option<u64> {
 fn over_chunks(layout: &LinearLayout, axis: usize, size: u64) -> Result<LinearLayout, LayoutError> {
     let mut whole = in_order(layout)?;
     while 1u64 << whole.out_bits(Dim::tensor(axis)) < size {
-        whole = View::Stacked(axis).of(&whole)?;
+        whole = LayoutTransfer::Stacked(axis).of(&whole)?;
     }
     Ok(whole)
 }
@@ -263,12 +263,12 @@ fn over_chunks(layout: &LinearLayout, axis: usize, size: u64) -> Result<LinearLa
 /// The layout of several matrices: groups of warps have different ones, then registers.
 pub fn over_batches(layout: &LinearLayout, batches: Option<Batches>) -> Result<LinearLayout, LayoutError> {
     let Some(Batches { count, groups }) = batches else { return Ok(layout.clone()) };
-    let mut all = View::With(0).of(&in_order(layout)?)?;
+    let mut all = LayoutTransfer::With(0).of(&in_order(layout)?)?;
     for _ in 0..groups {
-        all = View::Warped(0).of(&all)?;
+        all = LayoutTransfer::Warped(0).of(&all)?;
     }
     while 1u64 << all.out_bits(Dim::tensor(0)) < count {
-        all = View::Stacked(0).of(&all)?;
+        all = LayoutTransfer::Stacked(0).of(&all)?;
     }
     Ok(all)
 }

@@ -4,7 +4,7 @@
 //! for which the others cost the least to convert. What nothing reaches gets its layout from what uses it. Then
 //! conversions are moved backward as long as that costs less: an operation before a conversion works in the layout after it.
 
-use super::Machine;
+use super::LaunchConfig;
 use super::graph::{Graph, Kind, usual};
 use super::pool::{LayoutId, Pool};
 use super::price::Prices;
@@ -16,7 +16,7 @@ use tilewright_plan::movement::coalesced_layout;
 pub(super) fn propagate<'s, 'a>(
     graph: &'s Graph<'a>,
     prices: &'s Prices<'a>,
-    machine: &Machine<'_>,
+    machine: &LaunchConfig<'_>,
 ) -> Result<State<'s, 'a>, EngineError> {
     let mut keys = Vec::with_capacity(graph.nodes.len());
     let mut settled = Vec::with_capacity(graph.nodes.len());
@@ -38,7 +38,7 @@ pub(super) fn propagate<'s, 'a>(
 }
 
 /// The layout that an operation would choose for itself.
-pub(super) fn anchored(kind: &Kind, machine: &Machine<'_>, pool: &Pool) -> Result<Option<LayoutId>, EngineError> {
+pub(super) fn anchored(kind: &Kind, machine: &LaunchConfig<'_>, pool: &Pool) -> Result<Option<LayoutId>, EngineError> {
     let Kind::Access(access) = kind else { return Ok(None) };
     let (lanes, warps) = (u64::from(machine.lanes), u64::from(machine.warps));
     let layout = coalesced_layout(&access.named.tensor, access.named.bits, lanes, warps, machine.means.target)?;

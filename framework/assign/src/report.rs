@@ -4,15 +4,15 @@ use std::fmt;
 
 use super::graph::Graph;
 use super::rewrite::Left;
-use super::stages::LoopLine;
+use super::stages::PipelinedLoopLine;
 use super::state::State;
-use super::{Machine, Strategy};
+use super::{LaunchConfig, Strategy};
 use tilewright_plan::movement::{Path, convert, slots};
-use tilewright_tile::{Body, Function, Origin, Value};
+use tilewright_tile::{Body, Function, Value, ValueOrigin};
 
 /// What was chosen in a module.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct AssignmentReport {
     /// How.
     pub strategy: Strategy,
     /// Function by function.
@@ -33,7 +33,7 @@ pub struct FunctionReport {
     /// Every conversion.
     pub conversions: Vec<ConversionReport>,
     /// The loops whose loads were looked at, where that was asked for.
-    pub loops: Vec<LoopLine>,
+    pub loops: Vec<PipelinedLoopLine>,
 }
 
 /// The layout of a value.
@@ -68,7 +68,7 @@ pub struct ConversionReport {
     pub wanted_by: Vec<String>,
 }
 
-impl Report {
+impl AssignmentReport {
     /// Conversions in all functions that cost something.
     pub fn costly(&self) -> impl Iterator<Item = &ConversionReport> {
         self.functions.iter().flat_map(|function| &function.conversions).filter(|conversion| conversion.slots > 0.0)
@@ -88,7 +88,7 @@ impl FunctionReport {
         state: &State<'_, '_>,
         left: &[Left],
         first: f64,
-        machine: &Machine<'_>,
+        machine: &LaunchConfig<'_>,
     ) -> Self {
         let cost = state.total();
         let (name, cost_of_propagation) = (before.name.to_string(), first);
@@ -114,8 +114,8 @@ fn tensors(body: &Body) -> impl Iterator<Item = Value> + '_ {
 
 fn maker(body: &Body, value: Value) -> String {
     match body.origin(value) {
-        Origin::Result(op, _) => body.op(op).name().to_owned(),
-        Origin::Argument(..) => "argument".to_owned(),
+        ValueOrigin::Result(op, _) => body.op(op).name().to_owned(),
+        ValueOrigin::Argument(..) => "argument".to_owned(),
     }
 }
 
@@ -123,7 +123,7 @@ fn of_value(body: &Body, value: Value) -> ValueReport {
     ValueReport { value: body.display_name(value), operation: maker(body, value), ty: body.ty(value).to_string() }
 }
 
-fn of_conversion(body: &Body, state: &State<'_, '_>, left: &Left, machine: &Machine<'_>) -> ConversionReport {
+fn of_conversion(body: &Body, state: &State<'_, '_>, left: &Left, machine: &LaunchConfig<'_>) -> ConversionReport {
     let graph: &Graph<'_> = state.graph;
     let (from, to) = (graph.pool.get(left.from), graph.pool.get(left.to));
     let plan = convert(&from, &to, graph.bits[left.value.index()], machine.means).ok();
@@ -144,7 +144,7 @@ fn of_conversion(body: &Body, state: &State<'_, '_>, left: &Left, machine: &Mach
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for AssignmentReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for function in &self.functions {
             write!(f, "{function}")?;

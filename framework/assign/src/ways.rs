@@ -13,8 +13,8 @@ use super::moves::LEAST_GAIN;
 use super::pool::LayoutId;
 use super::product::{Product, product, say};
 use super::state::{Change, State};
-use super::{EngineError, LOOP_WEIGHT, Machine};
-use tilewright_plan::contract::{ContractError, Question, ways};
+use super::{EngineError, LOOP_WEIGHT, LaunchConfig};
+use tilewright_plan::contract::{ContractError, MmaProblem, ways};
 use tilewright_target::Direction;
 use tilewright_tile::marks::{INSTRUCTION, PENDING, WHOLE_ROWS};
 use tilewright_tile::{Attributes, Body, Function, Op};
@@ -34,7 +34,7 @@ const STEPS: usize = 64;
 pub(super) fn take(
     state: &mut State<'_, '_>,
     function: &mut Function,
-    machine: &Machine<'_>,
+    machine: &LaunchConfig<'_>,
 ) -> Result<(), EngineError> {
     let Some(body) = &mut function.body else { return Ok(()) };
     let graph = state.graph;
@@ -62,7 +62,12 @@ pub(super) fn take(
 }
 
 /// Says the way of a product whose plan followed from that of another one, where it would not follow any more.
-fn keep(state: &State<'_, '_>, body: &mut Body, of: &Multiplication, machine: &Machine<'_>) -> Result<(), EngineError> {
+fn keep(
+    state: &State<'_, '_>,
+    body: &mut Body,
+    of: &Multiplication,
+    machine: &LaunchConfig<'_>,
+) -> Result<(), EngineError> {
     if of.product.plan.question.made == [None, None] {
         return Ok(());
     }
@@ -90,7 +95,7 @@ fn best_way(
     body: &mut Body,
     of: &Multiplication,
     suggested: &Suggested,
-    machine: &Machine<'_>,
+    machine: &LaunchConfig<'_>,
 ) -> Result<Option<(Attributes, Vec<LayoutId>)>, EngineError> {
     let (plan, near) = (&of.product.plan, around(state, of));
     if !converts(state, &near) && !is_narrow(state, &near, suggested) {
@@ -128,8 +133,8 @@ fn best_way(
 fn as_asked(
     body: &mut Body,
     op: Op,
-    question: &Question,
-    machine: &Machine<'_>,
+    question: &MmaProblem,
+    machine: &LaunchConfig<'_>,
 ) -> Result<(Attributes, Product), ContractError> {
     let before = body.op(op).attributes.clone();
     say(&mut body.op_mut(op).attributes, question);

@@ -6,26 +6,26 @@ use serde_json::{Value as Json, json};
 
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{
-    GlobalAccess, GlobalTensor, MovementError, SharedAccess, Stride, access_global, load_shared, store_shared,
+    AxisStride, GlobalAccess, GlobalTensor, MovementError, SharedAccess, access_global, load_shared, store_shared,
 };
 use tilewright_target::{Direction, TargetDescription};
 use tilewright_verify::kernels::{copy_kernel, load_kernel, store_kernel};
 
 use crate::emit::{Answer, Emission};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::figures::Figures;
-use crate::tensor::Tensor;
-use crate::{Global, input};
+use crate::tensor::TensorArguments;
+use crate::{GlobalOptions, input};
 
 /// What accesses what.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The distributed layout of the registers.
     registers: String,
     /// The layout of shared memory; absent where the tensor is in global memory.
     memory: Option<String>,
     #[command(flatten)]
-    tensor: Tensor,
+    tensor: TensorArguments,
     /// The tensor's axes in global memory, the fastest first, as 1,0; row-major where nothing is said.
     #[arg(long, value_name = "AXES", value_delimiter = ',', conflicts_with_all = ["memory", "emit"])]
     order: Vec<usize>,
@@ -43,7 +43,7 @@ pub struct Both<T> {
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
     let registers = tensor.distributed(&session, "REGISTERS", &options.registers)?;
@@ -96,7 +96,7 @@ pub fn of_global(
 
 /// A tensor without gaps whose axes follow each other in this order; the last the fastest where nothing
 /// is said.
-pub fn global_tensor(shape: &[u64], order: &[usize], alignment: u64) -> Result<GlobalTensor, Failure> {
+pub fn global_tensor(shape: &[u64], order: &[usize], alignment: u64) -> Result<GlobalTensor, CommandError> {
     let mut tensor = GlobalTensor::row_major(shape, alignment);
     if order.is_empty() {
         return Ok(tensor);
@@ -105,11 +105,11 @@ pub fn global_tensor(shape: &[u64], order: &[usize], alignment: u64) -> Result<G
     sorted.sort_unstable();
     if !sorted.iter().copied().eq(0..shape.len()) {
         let message = format!("--order: expected each of the axes 0 to {} once, the fastest first", shape.len() - 1);
-        return Err(Failure::Input(message));
+        return Err(CommandError::Input(message));
     }
     let mut stride = 1;
     for &axis in order {
-        tensor.axes[axis] = (Dim::tensor(axis), shape[axis], Stride::Elements(stride));
+        tensor.axes[axis] = (Dim::tensor(axis), shape[axis], AxisStride::Elements(stride));
         stride *= shape[axis];
     }
     Ok(tensor)

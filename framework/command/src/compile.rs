@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 
 use tilewright::Stage;
 
-use crate::emit::{Code, Form, emit, write};
-use crate::failure::Failure;
-use crate::program::{Asked, failure};
-use crate::{Global, input};
+use crate::emit::{Code, CodeForm, emit, write};
+use crate::failure::CommandError;
+use crate::program::{ProgramRequest, failure};
+use crate::{GlobalOptions, input};
 
 /// What is written.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -33,9 +33,9 @@ enum Wanted {
 
 /// What to compile to what.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     #[command(flatten)]
-    asked: Asked,
+    asked: ProgramRequest,
     /// What to write.
     #[arg(long, value_enum, value_name = "FORM", default_value = "asm")]
     emit: Wanted,
@@ -50,7 +50,7 @@ pub struct Options {
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let file = &options.asked.program;
     let (mut layouts, mut plan, mut dumped) = (String::new(), String::new(), Ok(()));
@@ -78,19 +78,19 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let form = match (options.emit, !plan.is_empty()) {
         (Wanted::Layouts, true) => return write(&options.code, layouts.as_bytes(), true),
         (Wanted::Plan, true) => return write(&options.code, plan.as_bytes(), true),
-        (Wanted::Llvm, _) => Form::Llvm,
-        (Wanted::Asm, _) => Form::Asm,
-        (Wanted::Object, _) => Form::Object,
-        (Wanted::Functions, _) => Form::Functions,
-        _ => Form::Kernel,
+        (Wanted::Llvm, _) => CodeForm::Llvm,
+        (Wanted::Asm, _) => CodeForm::Asm,
+        (Wanted::Object, _) => CodeForm::Object,
+        (Wanted::Functions, _) => CodeForm::Functions,
+        _ => CodeForm::Kernel,
     };
     let kernel = kernel.map_err(|error| failure(file, &text, &error))?;
     emit(&session, &options.asked.target, vec![kernel], form, &options.code)
 }
 
-fn dump(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
+fn dump(folder: &Path, name: &str, text: &str) -> Result<(), CommandError> {
     let file = folder.join(name);
     std::fs::create_dir_all(folder)
         .and_then(|()| std::fs::write(&file, text))
-        .map_err(|error| Failure::Input(format!("cannot write {}: {error}", file.display())))
+        .map_err(|error| CommandError::Input(format!("cannot write {}: {error}", file.display())))
 }

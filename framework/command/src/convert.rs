@@ -7,30 +7,30 @@ use tilewright::Session;
 use tilewright_layout::LinearLayout;
 use tilewright_lower::conversion_kernel;
 use tilewright_picture::view::{self, ConversionView};
-use tilewright_plan::movement::{self, Means, Path, Plan, Rejected, Swizzle};
+use tilewright_plan::movement::{self, Means, Path, Plan, Rejected, ScratchLayout};
 use tilewright_target::{InstructionKind, TargetDescription};
 
 use crate::draw::{Destination, repeated};
-use crate::emit::{Answer, Emission, Form};
-use crate::failure::Failure;
+use crate::emit::{Answer, CodeForm, Emission};
+use crate::failure::CommandError;
 use crate::figures::Figures;
-use crate::tensor::Tensor;
-use crate::ways::{self, Way};
-use crate::{Global, input};
+use crate::tensor::TensorArguments;
+use crate::ways::{self, AlternativeLine};
+use crate::{GlobalOptions, input};
 
 /// Which conversion.
 #[derive(Debug, Args)]
-pub struct Conversion {
+pub struct ConversionOptions {
     /// The layout that there is.
     pub src: String,
     /// The layout that is wanted.
     pub dst: String,
     #[command(flatten)]
-    pub tensor: Tensor,
+    pub tensor: TensorArguments,
 }
 
 /// A conversion that has been read.
-pub struct Question {
+pub struct ConversionQuestion {
     /// The layout that there is.
     pub src: LinearLayout,
     /// The layout that is wanted.
@@ -39,11 +39,11 @@ pub struct Question {
     pub element_bits: u32,
 }
 
-impl Conversion {
+impl ConversionOptions {
     /// Reads the layouts.
-    pub fn question(&self, session: &Session) -> Result<Question, Failure> {
+    pub fn question(&self, session: &Session) -> Result<ConversionQuestion, CommandError> {
         self.tensor.target(session)?;
-        Ok(Question {
+        Ok(ConversionQuestion {
             src: self.tensor.distributed(session, "SRC", &self.src)?,
             dst: self.tensor.distributed(session, "DST", &self.dst)?,
             element_bits: self.tensor.element_bits()?,
@@ -53,9 +53,9 @@ impl Conversion {
 
 /// What to explain.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     #[command(flatten)]
-    conversion: Conversion,
+    conversion: ConversionOptions,
     /// Bytes of shared memory that the conversion may use: where that is too little for the tensor, it
     /// goes in several rounds. All that the target has where not given.
     #[arg(long, value_name = "BYTES")]
@@ -74,13 +74,13 @@ pub struct Options {
     json: bool,
     /// Write code for a kernel around the plan, in this form, instead of its figures; to the file of -o.
     #[arg(long, value_enum, value_name = "FORM", conflicts_with_all = ["json", "draw", "explain"])]
-    emit: Option<Form>,
+    emit: Option<CodeForm>,
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     if !options.draw && options.emit.is_none() && !options.destination.is_everything_to_terminal() {
-        return Err(Failure::Input("-o, --rows and --columns are for pictures: add --draw".to_owned()));
+        return Err(CommandError::Input("-o, --rows and --columns are for pictures: add --draw".to_owned()));
     }
     let session = input::session(global)?;
     let question = options.conversion.question(&session)?;
@@ -88,7 +88,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let instructions = session.instructions_of(&target.name, InstructionKind::SharedMove)?;
     let means = Means::of(target).with_instructions(&instructions);
     let means = options.max_scratch.map_or(means, |bytes| means.with_scratch(bytes));
-    let Question { src, dst, element_bits } = &question;
+    let ConversionQuestion { src, dst, element_bits } = &question;
     let plan = &movement::convert(src, dst, *element_bits, means)?;
     let text = || {
         let shown = options.explain || !options.draw;
@@ -111,12 +111,12 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
 
 /// Draws a plan.
 pub fn draw(
-    asked: &Conversion,
-    question: &Question,
+    asked: &ConversionOptions,
+    question: &ConversionQuestion,
     plan: &Plan,
     target: &TargetDescription,
     destination: &Destination,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let view = ConversionView {
         name: &format!("conversion of {} {}", asked.tensor.shape, asked.tensor.element),
         src: &question.src,
@@ -139,7 +139,7 @@ fn weighed(plan: &Plan, open: Vec<Plan>, closed: &[Rejected<Path>], target: &str
     open.sort_by_key(|way| way.path != plan.path);
     let closed: Vec<_> =
         closed.iter().filter(|way| open.iter().all(|plan| plan.path != way.candidate)).cloned().collect();
-    ways::table(open.iter().map(|plan| Way::new(plan.path.to_string(), &plan.figures)), &closed, target)
+    ways::table(open.iter().map(|plan| AlternativeLine::new(plan.path.to_string(), &plan.figures)), &closed, target)
 }
 
 /// The plan as people read it.
@@ -163,7 +163,7 @@ fn meaning(path: Path) -> &'static str {
 }
 
 /// The scratch layout: the element of each bit of the offset.
-fn drawn(swizzle: &Swizzle, src: &LinearLayout) -> String {
+fn drawn(swizzle: &ScratchLayout, src: &LinearLayout) -> String {
     let mut text = "scratch memory, the element that each bit of the offset stands for:\n".to_owned();
     let banks_end = swizzle.vector_bits + swizzle.bank_bits;
     for (bit, &column) in (0u32..).zip(&swizzle.columns) {

@@ -11,18 +11,18 @@ use tilewright_verify::kernels::{Stages, pointer_copy_kernel, tensor_copy_kernel
 
 use crate::access::global_tensor;
 use crate::emit::{Answer, Emission};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::figures::Figures;
-use crate::tensor::Tensor;
-use crate::{Global, input};
+use crate::tensor::TensorArguments;
+use crate::{GlobalOptions, input};
 
 /// What is copied where.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The layout of shared memory.
     memory: String,
     #[command(flatten)]
-    tensor: Tensor,
+    tensor: TensorArguments,
     /// Warps of the block.
     #[arg(long, value_name = "WARPS", default_value_t = 4)]
     warps: u32,
@@ -46,14 +46,14 @@ pub struct Options {
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let tensor = &options.tensor;
     let target = session.target(&tensor.target)?;
     let memory = tensor.memory(&session, "MEMORY", &options.memory)?;
     let from = global_tensor(&input::shape(&tensor.shape)?, &options.order, options.alignment)?;
     if !options.warps.is_power_of_two() {
-        return Err(Failure::Input(format!("--warps {}: expected a power of two", options.warps)));
+        return Err(CommandError::Input(format!("--warps {}: expected a power of two", options.warps)));
     }
     let (element_bits, lanes) = (tensor.element_bits()?, target.description().lanes.default);
     let question = CopyQuestion {

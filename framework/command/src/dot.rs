@@ -4,19 +4,19 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 
 use tilewright_layout::{LinearLayout, layout_to_json};
-use tilewright_plan::contract::{self, Candidate, Contraction, Question, Scale};
+use tilewright_plan::contract::{self, Contraction, MmaCandidate, MmaProblem, Scale};
 use tilewright_plan::movement::{Means, Rejected};
-use tilewright_target::Number;
+use tilewright_target::ElementType;
 use tilewright_verify::kernels::mma_kernel;
 
 use crate::emit::{Answer, Emission};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::text_table::table;
-use crate::{Global, input};
+use crate::{GlobalOptions, input};
 
 /// Which product, and what to say of it.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The target.
     #[arg(long, value_name = "NAME")]
     target: String,
@@ -76,14 +76,14 @@ pub struct Options {
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let target = session.catalogue().get(&options.target)?;
     let served = session.served(&target.name)?;
     let means = input::means(target, served.as_ref());
     let types = [number("--a", &options.a)?, number("--b", &options.b)?, number("--acc", &options.acc)?];
     let lanes = options.lanes.unwrap_or(target.lanes.default);
-    let mut question = Question::new([options.m, options.n, options.k], types, lanes, options.warps);
+    let mut question = MmaProblem::new([options.m, options.n, options.k], types, lanes, options.warps);
     question.scales = [scale("--scale-a", &options.scale_a, options)?, scale("--scale-b", &options.scale_b, options)?];
     question.shuffled = ["a", "b"].map(|factor| options.shuffled.iter().any(|named| named == factor));
     (question.chained, question.k_width) = (options.chained, options.k_width);
@@ -101,22 +101,22 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     options.emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })
 }
 
-fn number(option: &str, text: &str) -> Result<Number, Failure> {
-    Number::named(text).filter(|number| !is_scale(*number)).ok_or_else(|| {
+fn number(option: &str, text: &str) -> Result<ElementType, CommandError> {
+    ElementType::named(text).filter(|number| !is_scale(*number)).ok_or_else(|| {
         let known = "f64, f32, f16, bf16, e4m3, e5m2, fp8_fnuz, bf8_fnuz, e2m3, e3m2, e2m1, s2 to s64 (or i8 to i64), \
                      u1 to u64";
-        Failure::Input(format!("{option}: `{text}` is no element type of a dot; known are {known}"))
+        CommandError::Input(format!("{option}: `{text}` is no element type of a dot; known are {known}"))
     })
 }
 
 /// Scales alone have no sign.
-fn is_scale(number: Number) -> bool {
-    matches!(number, Number::Float(format) if !format.is_signed())
+fn is_scale(number: ElementType) -> bool {
+    matches!(number, ElementType::Float(format) if !format.is_signed())
 }
 
-fn scale(option: &str, text: &Option<String>, options: &Options) -> Result<Option<Scale>, Failure> {
+fn scale(option: &str, text: &Option<String>, options: &Options) -> Result<Option<Scale>, CommandError> {
     let Some(text) = text else { return Ok(None) };
-    let unknown = || Failure::Input(format!("{option}: `{text}` is no type of scales; known are e8m0, ue4m3"));
+    let unknown = || CommandError::Input(format!("{option}: `{text}` is no type of scales; known are e8m0, ue4m3"));
     let mut scale = Scale::named(text).ok_or_else(unknown)?;
     scale.block = options.scale_block.unwrap_or(scale.block);
     if let Some(&[least, greatest]) = options.scale_exponents.as_deref() {
@@ -137,7 +137,7 @@ fn answer(plan: &Contraction) -> Json {
 }
 
 /// The plan as people read it.
-fn explained(plan: &Contraction, means: Means<'_>) -> Result<String, Failure> {
+fn explained(plan: &Contraction, means: Means<'_>) -> Result<String, CommandError> {
     let (cost, [m, n], question) = (plan.cost, plan.warps(), &plan.question);
     let turned = if plan.is_transposed() { ", as C^T = B^T A^T" } else { "" };
     let mut text = format!("by {}{turned}\n", plan.unit_name());
@@ -195,10 +195,10 @@ fn explained(plan: &Contraction, means: Means<'_>) -> Result<String, Failure> {
 }
 
 /// The ways that were weighed, the best first, and why others are closed.
-fn ways(candidates: &[Candidate], closed: &[Rejected<String>]) -> String {
+fn ways(candidates: &[MmaCandidate], closed: &[Rejected<String>]) -> String {
     let header = ["unit", "", "warps", "chunk", "cycles", "issuing", "factors", "casting", "issues", "registers"];
     let mut table = table(header, 3..header.len());
-    for Candidate { unit, transposed, warps, chunk, cost } in candidates {
+    for MmaCandidate { unit, transposed, warps, chunk, cost } in candidates {
         let cycles = [cost.cycles(), cost.issue_cycles, cost.traffic_cycles, cost.cast_cycles];
         let mut row = vec![unit.clone(), if *transposed { "transposed" } else { "" }.to_owned()];
         row.extend([format!("{}x{}", warps[0], warps[1]), chunk.to_string()]);

@@ -16,15 +16,15 @@ mod question;
 
 use clap::Subcommand;
 
-use crate::Global;
-use crate::failure::Failure;
+use crate::GlobalOptions;
+use crate::failure::CommandError;
 pub use destination::Destination;
 pub use instruction::draw as draw_instruction;
 pub use question::repeated;
 
 /// What to draw.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum DrawCommand {
     /// The tensor and the hardware or memory that holds it, side by side.
     Layout(layout::Options),
     /// The matrix over F2.
@@ -46,16 +46,16 @@ pub enum Command {
 }
 
 /// Runs the command.
-pub fn run(global: &Global, command: &Command) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, command: &DrawCommand) -> Result<(), CommandError> {
     match command {
-        Command::Layout(options) => layout::run(global, options),
-        Command::Matrix(options) => matrix::run(global, options),
-        Command::Memory(options) => memory::run(global, options),
-        Command::Global(options) => global::run(global, options),
-        Command::Instruction(options) => instruction::run(global, options),
-        Command::Conversion(options) => conversion::run(global, options),
-        Command::Difference(options) => difference::run(global, options),
-        Command::Compose(options) => compose::run(global, options),
-        Command::Divide(options) => divide::run(global, options),
+        DrawCommand::Layout(options) => layout::run(global, options),
+        DrawCommand::Matrix(options) => matrix::run(global, options),
+        DrawCommand::Memory(options) => memory::run(global, options),
+        DrawCommand::Global(options) => global::run(global, options),
+        DrawCommand::Instruction(options) => instruction::run(global, options),
+        DrawCommand::Conversion(options) => conversion::run(global, options),
+        DrawCommand::Difference(options) => difference::run(global, options),
+        DrawCommand::Compose(options) => compose::run(global, options),
+        DrawCommand::Divide(options) => divide::run(global, options),
     }
 }

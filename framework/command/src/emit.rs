@@ -12,11 +12,11 @@ use tilewright_kernel::{Kernel, Module};
 use tilewright_plan::movement::MovementError;
 use tilewright_plugin::{CompileOptions, Emit};
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// The form of code.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Form {
+pub enum CodeForm {
     /// The kernel IR.
     Kernel,
     /// The code generator's intermediate form.
@@ -51,7 +51,7 @@ pub struct Emission {
     pub json: bool,
     /// Write code for a kernel around the plan, in this form, instead of its figures.
     #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
-    pub emit: Option<Form>,
+    pub emit: Option<CodeForm>,
     /// Write the code to this file instead of standard output.
     #[arg(short, long, value_name = "FILE", requires = "emit")]
     pub output: Option<PathBuf>,
@@ -64,12 +64,12 @@ pub struct Answer<'a> {
     /// The plan as programs read it.
     pub json: &'a dyn Fn() -> Json,
     /// The plan as people read it.
-    pub text: &'a dyn Fn() -> Result<String, Failure>,
+    pub text: &'a dyn Fn() -> Result<String, CommandError>,
 }
 
 impl Emission {
     /// Answers with a plan for a target.
-    pub fn answer(&self, session: &Session, target: &str, answer: Answer<'_>) -> Result<(), Failure> {
+    pub fn answer(&self, session: &Session, target: &str, answer: Answer<'_>) -> Result<(), CommandError> {
         let Answer { kernels, json, text } = answer;
         if let Some(form) = self.emit {
             let code = Code { output: self.output.clone(), opt: OPTIMISATION };
@@ -85,31 +85,37 @@ impl Emission {
 }
 
 /// Writes kernels as code of this form.
-pub fn emit(session: &Session, target: &str, kernels: Vec<Kernel>, form: Form, code: &Code) -> Result<(), Failure> {
+pub fn emit(
+    session: &Session,
+    target: &str,
+    kernels: Vec<Kernel>,
+    form: CodeForm,
+    code: &Code,
+) -> Result<(), CommandError> {
     let module = Module { kernels };
     kernel::verify(&module).map_err(PipelineError::from)?;
     let form = match form {
-        Form::Kernel => return write(code, module.to_string().as_bytes(), true),
-        Form::Llvm => Emit::Intermediate,
-        Form::Asm => Emit::Assembly,
-        Form::Object => Emit::Object,
-        Form::Functions => Emit::Functions,
+        CodeForm::Kernel => return write(code, module.to_string().as_bytes(), true),
+        CodeForm::Llvm => Emit::Intermediate,
+        CodeForm::Asm => Emit::Assembly,
+        CodeForm::Object => Emit::Object,
+        CodeForm::Functions => Emit::Functions,
     };
     let wanted = CompileOptions { emit: vec![form], optimisation: code.opt };
     let artifact = session.compile(target, &module, &wanted)?;
     let payload = artifact.payload(form).ok_or_else(|| {
-        Failure::Input(format!("target {target} has no such form of code; another value of --emit may do"))
+        CommandError::Input(format!("target {target} has no such form of code; another value of --emit may do"))
     })?;
     write(code, &payload.bytes, std::str::from_utf8(&payload.bytes).is_ok())
 }
 
 /// Writes bytes to where code goes.
-pub fn write(code: &Code, bytes: &[u8], text: bool) -> Result<(), Failure> {
+pub fn write(code: &Code, bytes: &[u8], text: bool) -> Result<(), CommandError> {
     match &code.output {
         Some(path) => std::fs::write(path, bytes)
-            .map_err(|error| Failure::Input(format!("cannot write {}: {error}", path.display()))),
+            .map_err(|error| CommandError::Input(format!("cannot write {}: {error}", path.display()))),
         None if !text && std::io::stdout().is_terminal() => {
-            Err(Failure::Input("the code is binary: write it to a file with -o FILE, or to a pipe".to_owned()))
+            Err(CommandError::Input("the code is binary: write it to a file with -o FILE, or to a pipe".to_owned()))
         }
         None => Ok(std::io::stdout().lock().write_all(bytes)?),
     }

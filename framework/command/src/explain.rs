@@ -4,22 +4,22 @@ use clap::Args;
 
 use tilewright::Stage;
 
-use crate::failure::Failure;
-use crate::program::{Asked, failure};
-use crate::{Global, input};
+use crate::failure::CommandError;
+use crate::program::{ProgramRequest, failure};
+use crate::{GlobalOptions, input};
 
 /// What to explain.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     #[command(flatten)]
-    asked: Asked,
+    asked: ProgramRequest,
     /// As JSON; of programs that say where tiles lie alone.
     #[arg(long)]
     json: bool,
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let file = &options.asked.program;
     let (mut sizes, mut derivation, mut plan) = (None, None, None);
@@ -37,12 +37,13 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     // What was found before a later stage failed is there all the same.
     match (derivation, plan, options.json) {
         (Some(derivation), _, true) => {
-            let text = serde_json::to_string_pretty(&derivation).map_err(|error| Failure::Broken(error.to_string()))?;
+            let text =
+                serde_json::to_string_pretty(&derivation).map_err(|error| CommandError::Broken(error.to_string()))?;
             println!("{text}");
         }
         (Some(derivation), ..) => print!("{derivation}"),
         (None, Some(_), true) => {
-            return Err(Failure::Input(format!(
+            return Err(CommandError::Input(format!(
                 "{}: it does not say where tiles lie, so that nothing was derived; leave out --json",
                 file.display()
             )));

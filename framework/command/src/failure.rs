@@ -15,7 +15,7 @@ use tilewright_target::CatalogueError;
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub enum Failure {
+pub enum CommandError {
     /// The input is bad; exit code 2.
     Input(String),
     /// The input is bad at a place in a text; exit code 2.
@@ -33,7 +33,7 @@ pub enum Failure {
     OutputClosed,
 }
 
-impl Failure {
+impl CommandError {
     /// Reports the failure on standard error and gives the exit code.
     pub fn report(self) -> ExitCode {
         match self {
@@ -80,7 +80,7 @@ fn show_place(name: &str, text: &str, error: &TextError) {
     }
 }
 
-impl From<PipelineError> for Failure {
+impl From<PipelineError> for CommandError {
     fn from(error: PipelineError) -> Self {
         let message = error.to_string();
         match error {
@@ -95,7 +95,7 @@ impl From<PipelineError> for Failure {
 /// Errors that are always the fault of the input.
 macro_rules! input_errors {
     ($($error:ty),*) => {$(
-        impl From<$error> for Failure {
+        impl From<$error> for CommandError {
             fn from(error: $error) -> Self {
                 Self::Input(error.to_string())
             }
@@ -106,7 +106,7 @@ macro_rules! input_errors {
 input_errors!(CatalogueError, ContractError, MovementError, PictureError);
 
 /// The user named the plugin's file: one that is no plugin is bad input, one that misbehaves is broken.
-impl From<SessionError> for Failure {
+impl From<SessionError> for CommandError {
     fn from(error: SessionError) -> Self {
         match error {
             SessionError::Plugin(LoadError::Broken { .. } | LoadError::Isolated(_)) => Self::Broken(error.to_string()),
@@ -115,7 +115,7 @@ impl From<SessionError> for Failure {
     }
 }
 
-impl From<std::io::Error> for Failure {
+impl From<std::io::Error> for CommandError {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::BrokenPipe => Self::OutputClosed,

@@ -7,21 +7,21 @@ use tilewright_plan::movement::{self, Gather};
 use tilewright_verify::kernels::gather_kernel;
 
 use crate::emit::{Answer, Emission};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::figures::Figures;
-use crate::tensor::Tensor;
-use crate::ways::{self, Way};
-use crate::{Global, input};
+use crate::tensor::TensorArguments;
+use crate::ways::{self, AlternativeLine};
+use crate::{GlobalOptions, input};
 
 /// What to gather.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The distributed layout of the tensor.
     layout: String,
     /// The distributed layout of the indices, and of the result.
     indices: String,
     #[command(flatten)]
-    tensor: Tensor,
+    tensor: TensorArguments,
     /// The shape of the indices where it is not the tensor's; only along the axis it may differ.
     #[arg(long, value_name = "SHAPE")]
     index_shape: Option<String>,
@@ -36,7 +36,7 @@ pub struct Options {
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
     let src = tensor.distributed(&session, "LAYOUT", &options.layout)?;
@@ -61,8 +61,8 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     options.emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })
 }
 
-fn way(plan: &Gather) -> Way<'_> {
-    Way { slots: plan.expected_slots(), ..Way::new(plan.path.to_string(), &plan.figures) }
+fn way(plan: &Gather) -> AlternativeLine<'_> {
+    AlternativeLine { slots: plan.expected_slots(), ..AlternativeLine::new(plan.path.to_string(), &plan.figures) }
 }
 
 fn figures(plan: &Gather) -> Figures<'_> {

@@ -6,7 +6,7 @@ use clap::Args;
 
 /// Options of every command.
 #[derive(Debug, Args)]
-pub struct Global {
+pub struct GlobalOptions {
     /// Load this plugin first; may be given several times.
     #[arg(long, value_name = "FILE", global = true)]
     pub plugin: Vec<PathBuf>,

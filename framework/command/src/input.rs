@@ -11,8 +11,8 @@ use tilewright_plan::movement::Means;
 use tilewright_plugin::Target;
 use tilewright_target::TargetDescription;
 
-use crate::Global;
-use crate::failure::Failure;
+use crate::GlobalOptions;
+use crate::failure::CommandError;
 
 /// How long a plugin may take for one answer unless [`TIMEOUT_VARIABLE`] says otherwise.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -22,10 +22,10 @@ const TIMEOUT_VARIABLE: &str = "TILEWRIGHT_PLUGIN_TIMEOUT";
 
 /// The targets and plugins that the options and the environment name. Plugins run in processes of
 /// their own, so that none can take the command down with it.
-pub fn session(global: &Global) -> Result<Session, Failure> {
+pub fn session(global: &GlobalOptions) -> Result<Session, CommandError> {
     let builder = Session::builder(tilewright_targets::catalogue()?).target_directories(&global.targets)?;
     let program = std::env::current_exe()
-        .map_err(|error| Failure::Broken(format!("cannot find this program's own file: {error}")))?;
+        .map_err(|error| CommandError::Broken(format!("cannot find this program's own file: {error}")))?;
     Ok(builder.plugins(&global.plugin).isolated(program, patience()?).open()?)
 }
 
@@ -34,20 +34,22 @@ pub fn means<'a>(target: &'a TargetDescription, served: Option<&'a Arc<dyn Targe
     Means::of(target).with_instructions(served.map_or(&[], |target| target.instructions()))
 }
 
-fn patience() -> Result<Duration, Failure> {
+fn patience() -> Result<Duration, CommandError> {
     let Some(text) = std::env::var_os(TIMEOUT_VARIABLE).filter(|text| !text.is_empty()) else {
         return Ok(PATIENCE);
     };
     let text = text.to_string_lossy();
     let seconds = text.parse::<f64>().ok().filter(|&seconds| seconds > 0.0);
     seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).ok_or_else(|| {
-        Failure::Input(format!("{TIMEOUT_VARIABLE}=`{text}` is no number of seconds above zero; the default is 60"))
+        CommandError::Input(format!(
+            "{TIMEOUT_VARIABLE}=`{text}` is no number of seconds above zero; the default is 60"
+        ))
     })
 }
 
 /// A shape written as `128x64`.
-pub fn shape(text: &str) -> Result<Vec<u64>, Failure> {
-    let wrong = |what: String| Failure::Input(format!("shape `{text}`: {what}"));
+pub fn shape(text: &str) -> Result<Vec<u64>, CommandError> {
+    let wrong = |what: String| CommandError::Input(format!("shape `{text}`: {what}"));
     let mut sizes = Vec::new();
     for part in text.split('x') {
         let size: u64 = part.parse().map_err(|error: std::num::ParseIntError| match error.kind() {
@@ -64,13 +66,13 @@ pub fn shape(text: &str) -> Result<Vec<u64>, Failure> {
 }
 
 /// Width of an element given as a type or a number of bits.
-pub fn element_bits(text: &str) -> Result<u32, Failure> {
+pub fn element_bits(text: &str) -> Result<u32, CommandError> {
     if let Some(element) = Element::named(text) {
         return Ok(element.bits());
     }
     text.parse().map_err(|_| {
         let known: Vec<_> = Element::ALL.iter().map(|element| element.name()).collect();
-        Failure::Input(format!("unknown element `{text}`; known are {} and widths in bits", known.join(", ")))
+        CommandError::Input(format!("unknown element `{text}`; known are {} and widths in bits", known.join(", ")))
     })
 }
 
@@ -81,8 +83,8 @@ pub fn distributed(
     text: &str,
     target: Option<&str>,
     shape: &[u64],
-) -> Result<LinearLayout, Failure> {
-    let question = LayoutQuestion::from_text(text).map_err(|error| Failure::of_question(name, text, error))?;
+) -> Result<LinearLayout, CommandError> {
+    let question = LayoutQuestion::from_text(text).map_err(|error| CommandError::of_question(name, text, error))?;
     question.resolve(session, target, shape).map_err(|error| of_named(name, error))
 }
 
@@ -94,12 +96,14 @@ pub fn layout(
     text: &str,
     target: Option<&str>,
     shape: &[u64],
-) -> Result<Layout, Failure> {
-    match LayoutQuestion::from_text(text).map_err(|error| Failure::of_question(name, text, error))? {
+) -> Result<Layout, CommandError> {
+    match LayoutQuestion::from_text(text).map_err(|error| CommandError::of_question(name, text, error))? {
         LayoutQuestion::Given(layout) if !is_of_shape(&layout, shape) => {
             let outs =
                 layout.outs().iter().map(|(dim, bits)| format!("{dim} 2^{bits}")).collect::<Vec<_>>().join(" x ");
-            Err(Failure::Input(format!("{name}: the layout is of a tensor of {outs}, which is not the shape given")))
+            Err(CommandError::Input(format!(
+                "{name}: the layout is of a tensor of {outs}, which is not the shape given"
+            )))
         }
         LayoutQuestion::Given(layout) if layout.ins().contains(Dim::OFFSET) => {
             Ok(Layout::Memory(MemoryLayout::linear(*layout)))
@@ -121,9 +125,9 @@ fn is_of_shape(layout: &LinearLayout, shape: &[u64]) -> bool {
 }
 
 /// The failure to resolve the layout given as `name`.
-fn of_named(name: &str, error: PipelineError) -> Failure {
-    match Failure::from(error) {
-        Failure::Input(message) => Failure::Input(format!("{name}: {message}")),
+fn of_named(name: &str, error: PipelineError) -> CommandError {
+    match CommandError::from(error) {
+        CommandError::Input(message) => CommandError::Input(format!("{name}: {message}")),
         other => other,
     }
 }

@@ -10,13 +10,13 @@ use tilewright_layout::Dim;
 use tilewright_target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics, UnusedInstruction};
 
 use crate::draw::{Destination, draw_instruction};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::text_table::table;
-use crate::{Global, input};
+use crate::{GlobalOptions, input};
 
 /// Which table.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The target.
     #[arg(long, value_name = "NAME")]
     target: String,
@@ -31,14 +31,14 @@ pub struct Options {
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let target = session.target(&options.target)?;
     if let Some(name) = &options.draw {
         return draw_instruction(target.instructions(), &options.target, name, &options.destination);
     }
     if !options.destination.is_everything_to_terminal() {
-        return Err(Failure::Input(
+        return Err(CommandError::Input(
             "only a picture goes to a file or is drawn in part: name one with --draw".to_owned(),
         ));
     }

@@ -9,14 +9,14 @@ use serde_json::{Map, Value as Json, json};
 use tilewright::LayoutQuestion;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, layout_to_json};
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::notation::Notation;
 use crate::text_table::table;
-use crate::{Global, input};
+use crate::{GlobalOptions, input};
 
 /// What to show.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
     layout: String,
     /// The tensor's shape, as 16x16.
@@ -40,11 +40,11 @@ const MOST: u64 = 64;
 const MOST_BITS: u32 = 20;
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let shape = input::shape(&options.shape)?;
     let question = LayoutQuestion::from_text(&options.layout)
-        .map_err(|error| Failure::of_question("LAYOUT", &options.layout, error))?;
+        .map_err(|error| CommandError::of_question("LAYOUT", &options.layout, error))?;
     let layout = match &question {
         LayoutQuestion::Given(layout) => Layout::Distributed((**layout).clone()),
         LayoutQuestion::Family(spec) => session.layout(options.target.as_deref(), spec, &shape)?,

@@ -37,8 +37,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use failure::Failure;
-use global::Global;
+use failure::CommandError;
+use global::GlobalOptions;
 
 /// What `--help` says of environment variables.
 const ENVIRONMENT: &str = "\
@@ -53,7 +53,7 @@ Environment:
 #[command(version, about, after_help = ENVIRONMENT)]
 struct Arguments {
     #[command(flatten)]
-    global: Global,
+    global: GlobalOptions,
     #[command(subcommand)]
     command: Command,
 }
@@ -68,7 +68,7 @@ enum Command {
     Layout(layout::Options),
     /// Draw a layout: to the terminal, or as SVG or HTML.
     #[command(subcommand)]
-    Draw(draw::Command),
+    Draw(draw::DrawCommand),
     /// Explain a conversion between two layouts on a target.
     Convert(convert::Options),
     /// Choose the layout of a tensor in shared memory.
@@ -123,7 +123,7 @@ fn main() -> ExitCode {
         Command::Run(options) => run::run(&arguments.global, options),
         Command::Batch(options) => batch::run(&arguments.global, options),
         Command::NewPlugin(options) => new_plugin::run(options),
-        Command::PluginHost { library } => tilewright_plugin::serve(library).map_err(Failure::from),
+        Command::PluginHost { library } => tilewright_plugin::serve(library).map_err(CommandError::from),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -9,17 +9,17 @@ use tilewright::Session;
 use tilewright_layout::cute;
 use tilewright_layout::{Layout, Spellings, layout_to_json, spec_to_json};
 use tilewright_plan::movement::{
-    Accessor, Candidate, ConsecutiveCopy, Constraints, GlobalTensor, Kind, MemoryChoice, choose_memory,
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, MemoryChoice, SharedLayoutCandidate, choose_memory,
 };
 use tilewright_target::Direction;
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::text_table::table;
-use crate::{Global, input};
+use crate::{GlobalOptions, input};
 
 /// What is asked for.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The target.
     #[arg(long, value_name = "NAME")]
     target: String,
@@ -64,7 +64,7 @@ pub fn kind(name: &str) -> Result<Kind, String> {
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let target = session.catalogue().get(&options.target)?;
     let accessors = accessors(&session, options)?;
@@ -87,7 +87,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-fn accessors(session: &Session, options: &Options) -> Result<Vec<Accessor>, Failure> {
+fn accessors(session: &Session, options: &Options) -> Result<Vec<Accessor>, CommandError> {
     let shape = input::shape(&options.shape)?;
     let read = |name: &str, text: &String, make: fn(_) -> Accessor| {
         let (weight, text) = weighted(text);
@@ -96,7 +96,7 @@ fn accessors(session: &Session, options: &Options) -> Result<Vec<Accessor>, Fail
     };
     let stores = options.store.iter().map(|text| read("STORE", text, Accessor::store));
     let loads = options.load.iter().map(|text| read("LOAD", text, Accessor::load));
-    let mut accessors = stores.chain(loads).collect::<Result<Vec<_>, Failure>>()?;
+    let mut accessors = stores.chain(loads).collect::<Result<Vec<_>, CommandError>>()?;
     if let Some(access_bits) = options.copy {
         let global = GlobalTensor::row_major(&shape, 16);
         accessors[0].copy = Some(ConsecutiveCopy { global, access_bits });
@@ -140,7 +140,7 @@ fn meaning(kind: Kind) -> &'static str {
     }
 }
 
-fn by_accessor(chosen: &Candidate, accessors: &[Accessor]) -> String {
+fn by_accessor(chosen: &SharedLayoutCandidate, accessors: &[Accessor]) -> String {
     let mut table =
         table(["per warp", "times", "wavefronts", "conflicts", "at least", "elements an access", "by"], 1..6);
     for (figures, accessor) in chosen.accessors.iter().zip(accessors) {
@@ -185,7 +185,7 @@ fn by_kind(choice: &MemoryChoice) -> String {
 }
 
 /// Why a candidate lost.
-fn why(candidate: &Candidate, chosen: &Candidate) -> String {
+fn why(candidate: &SharedLayoutCandidate, chosen: &SharedLayoutCandidate) -> String {
     let more = |own: u64, best: u64, what: &str| (own > best).then(|| format!("{} {what} more", own - best));
     more(candidate.wavefronts(), chosen.wavefronts(), "wavefronts")
         .or_else(|| more(candidate.bytes, chosen.bytes, "bytes"))
@@ -193,7 +193,7 @@ fn why(candidate: &Candidate, chosen: &Candidate) -> String {
 }
 
 /// The layouts of the choice in the notations that have words for them.
-fn texts(chosen: &Candidate, spellings: &Spellings) -> Vec<(&'static str, String)> {
+fn texts(chosen: &SharedLayoutCandidate, spellings: &Spellings) -> Vec<(&'static str, String)> {
     let memory = chosen.layout();
     let family = memory.to_spec().map(|spec| ("layout", spellings.text(&spec)));
     let cute = cute::of_tensor(&memory).ok().map(|cute| ("in CuTe's notation", cute.to_string()));
@@ -217,7 +217,7 @@ pub fn answer(choice: &MemoryChoice) -> Json {
     })
 }
 
-fn of_candidate(candidate: &Candidate) -> Json {
+fn of_candidate(candidate: &SharedLayoutCandidate) -> Json {
     let memory = candidate.layout();
     let fetch = candidate.fetch.as_ref().map(|fetch| {
         let layout = layout_to_json(&fetch.layout);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// The plugin that is copied, `plugins/null` (this package's `null` has links to it): names of files, and their texts.
 const TEMPLATE: [(&str, &str); 4] = [
@@ -22,7 +22,7 @@ const SOURCE_TREE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// Which plugin.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Its name: lower-case letters and digits, a letter first. The architecture and the target that it begins with are NAME1.
     name: String,
     /// Where to; a folder of the plugin's name where not given. It must not be there yet.
@@ -35,16 +35,16 @@ pub struct Options {
 }
 
 /// Runs the command.
-pub fn run(options: &Options) -> Result<(), Failure> {
+pub fn run(options: &Options) -> Result<(), CommandError> {
     let name = &options.name;
     let letters = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
     if !letters || !name.starts_with(|first: char| first.is_ascii_lowercase()) {
         let message = format!("`{name}` is no plugin's name: lower-case letters and digits, a letter first");
-        return Err(Failure::Input(message));
+        return Err(CommandError::Input(message));
     }
     let folder = options.to.clone().unwrap_or_else(|| PathBuf::from(name));
     if folder.exists() {
-        return Err(Failure::Input(format!("{} is there already; --to names another folder", folder.display())));
+        return Err(CommandError::Input(format!("{} is there already; --to names another folder", folder.display())));
     }
     let framework = framework(options.framework.as_deref())?;
     for (file, text) in TEMPLATE {
@@ -52,7 +52,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         let written = file.parent().map_or(Ok(()), std::fs::create_dir_all);
         written
             .and_then(|()| std::fs::write(&file, named(&text.replace(FRAMEWORK, &framework), name)))
-            .map_err(|error| Failure::Input(format!("cannot write {}: {error}", file.display())))?;
+            .map_err(|error| CommandError::Input(format!("cannot write {}: {error}", file.display())))?;
         println!("{}", file.display());
     }
     println!(
@@ -64,7 +64,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 }
 
 /// The dependency on the plugin interface.
-fn framework(folder: Option<&Path>) -> Result<String, Failure> {
+fn framework(folder: Option<&Path>) -> Result<String, CommandError> {
     let tree = Path::new(SOURCE_TREE);
     let in_tree = || tree.join("plugin/Cargo.toml").is_file().then_some(tree);
     let Some(folder) = folder.or_else(in_tree) else {
@@ -72,7 +72,7 @@ fn framework(folder: Option<&Path>) -> Result<String, Failure> {
     };
     let found = folder.join("plugin").canonicalize().ok().filter(|folder| folder.join("Cargo.toml").is_file());
     let found = found.ok_or_else(|| {
-        Failure::Input(format!(
+        CommandError::Input(format!(
             "{}: expected a folder `framework` of a source tree, with the crate `plugin`",
             folder.display()
         ))

@@ -6,7 +6,7 @@ use tilewright::LayoutQuestion;
 use tilewright_layout::cute;
 use tilewright_layout::{FamilySpec, Layout, Spellings, spec_to_json};
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// How to write a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -25,29 +25,30 @@ impl Notation {
     /// The text of a layout that was asked for so.
     ///
     /// # Errors
-    /// [`Failure::Input`] where the notation has no words for the layout.
-    pub fn of(self, question: &LayoutQuestion, layout: &Layout, spellings: &Spellings) -> Result<String, Failure> {
+    /// [`CommandError::Input`] where the notation has no words for the layout.
+    pub fn of(self, question: &LayoutQuestion, layout: &Layout, spellings: &Spellings) -> Result<String, CommandError> {
         Ok(match self {
             Self::Text => spellings.text(&family(question, layout)?),
             Self::Json => spec_to_json(&spellings.canonical(&family(question, layout)?)).to_string(),
             Self::Linear => spellings.text(&by_bases(layout)?),
             Self::Cute => {
                 let cute = cute::of_tensor(layout);
-                cute.map_err(|error| Failure::Input(format!("LAYOUT: not in CuTe's notation: {error}")))?.to_string()
+                cute.map_err(|error| CommandError::Input(format!("LAYOUT: not in CuTe's notation: {error}")))?
+                    .to_string()
             }
         })
     }
 }
 
 /// The family that was asked for, or the one of the layout's bases.
-fn family(question: &LayoutQuestion, layout: &Layout) -> Result<FamilySpec, Failure> {
+fn family(question: &LayoutQuestion, layout: &Layout) -> Result<FamilySpec, CommandError> {
     match question {
         LayoutQuestion::Family(spec) => Ok(spec.clone()),
         _ => by_bases(layout),
     }
 }
 
-fn by_bases(layout: &Layout) -> Result<FamilySpec, Failure> {
+fn by_bases(layout: &Layout) -> Result<FamilySpec, CommandError> {
     let wrong = "LAYOUT: no attribute has these bases: tensor memory, or dims other than register, lane, warp, block";
-    layout.to_spec().ok_or_else(|| Failure::Input(wrong.to_owned()))
+    layout.to_spec().ok_or_else(|| CommandError::Input(wrong.to_owned()))
 }

@@ -10,7 +10,7 @@ use tilewright_assign::Strategy;
 use tilewright_assign::synthesis::Options;
 use tilewright_kernel::Kernel;
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::limits::read_text;
 
 /// How layouts are chosen.
@@ -25,7 +25,7 @@ enum Choice {
 
 /// A program, and the target that it is compiled for.
 #[derive(Debug, Args)]
-pub struct Asked {
+pub struct ProgramRequest {
     /// The program, in Triton's IR with or without layouts; or one that says where tiles lie.
     pub program: PathBuf,
     /// The target.
@@ -38,17 +38,17 @@ pub struct Asked {
     compiling: Compiling,
 }
 
-impl Asked {
+impl ProgramRequest {
     /// The program's text, and its kernel or why there is none; `seen` is shown every stage.
     pub fn kernel(
         &self,
         session: &Session,
         seen: &mut dyn FnMut(Stage<'_>),
-    ) -> Result<(String, Result<Kernel, ProgramError>), Failure> {
+    ) -> Result<(String, Result<Kernel, ProgramError>), CommandError> {
         let target = session.target(&self.target)?;
         let file = &self.program;
         let text =
-            read_text(file).map_err(|error| Failure::Input(format!("cannot read {}: {error}", file.display())))?;
+            read_text(file).map_err(|error| CommandError::Input(format!("cannot read {}: {error}", file.display())))?;
         let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
         let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
         let kernel = compiler.kernel(&text, &self.compiling.options(self.entry.as_deref()), seen);
@@ -124,12 +124,12 @@ impl std::fmt::Display for Choice {
 }
 
 /// The failure of the program of a file.
-pub fn failure(file: &Path, text: &str, error: &ProgramError) -> Failure {
+pub fn failure(file: &Path, text: &str, error: &ProgramError) -> CommandError {
     match (error, error.place()) {
-        (ProgramError::Kernel(_), _) => Failure::Broken(error.to_string()),
+        (ProgramError::Kernel(_), _) => CommandError::Broken(error.to_string()),
         (_, Some(place)) => {
-            Failure::Text { name: file.display().to_string(), text: text.to_owned(), error: place.clone() }
+            CommandError::Text { name: file.display().to_string(), text: text.to_owned(), error: place.clone() }
         }
-        _ => Failure::Input(format!("{}: {error}", file.display())),
+        _ => CommandError::Input(format!("{}: {error}", file.display())),
     }
 }

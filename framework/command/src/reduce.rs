@@ -8,19 +8,19 @@ use tilewright_plan::movement::{self, Reduction};
 use tilewright_verify::kernels::reduction_kernel;
 
 use crate::emit::{Answer, Emission};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::figures::Figures;
-use crate::tensor::Tensor;
-use crate::ways::{self, Way};
-use crate::{Global, input};
+use crate::tensor::TensorArguments;
+use crate::ways::{self, AlternativeLine};
+use crate::{GlobalOptions, input};
 
 /// What to reduce.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The distributed layout of the tensor.
     layout: String,
     #[command(flatten)]
-    tensor: Tensor,
+    tensor: TensorArguments,
     /// The axis that goes.
     #[arg(long, value_name = "NUMBER")]
     axis: usize,
@@ -32,7 +32,7 @@ pub struct Options {
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
     let src = tensor.distributed(&session, "LAYOUT", &options.layout)?;
@@ -58,10 +58,10 @@ fn meaning(plan: &Reduction) -> &'static str {
     }
 }
 
-fn way(plan: &Reduction) -> Way<'_> {
+fn way(plan: &Reduction) -> AlternativeLine<'_> {
     let trips = if plan.hands_out() { ", handed out" } else { "" };
     let name = format!("{} lane bits halve, {} read parts{trips}", plan.halving_lanes(), plan.reading_lanes());
-    Way::new(name, &plan.figures)
+    AlternativeLine::new(name, &plan.figures)
 }
 
 /// The plan as programs read it.

@@ -10,18 +10,18 @@ use clap::Args;
 use serde_json::json;
 
 use tilewright::ProgramCompiler;
-use tilewright_emulator::{FaultKind, Limits};
+use tilewright_emulator::{FaultKind, RunLimits};
 use tilewright_verify::CheckFailure;
-use tilewright_verify::case::{Case, RunError};
+use tilewright_verify::case::{ProgramCase, RunError};
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::limits::{MOST_CONTENTS, MOST_TEXT, read, read_text};
 use crate::program::Compiling;
-use crate::{Global, input};
+use crate::{GlobalOptions, input};
 
 /// What to run.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Cases: files `NAME.json`, or folders of them.
     #[arg(required = true, value_name = "CASE")]
     cases: Vec<PathBuf>,
@@ -49,10 +49,10 @@ enum Outcome {
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let first = session.catalogue().iter().next().map(|target| target.name.clone());
-    let name = options.target.clone().or(first).ok_or_else(|| Failure::Input("no target is known".to_owned()))?;
+    let name = options.target.clone().or(first).ok_or_else(|| CommandError::Input("no target is known".to_owned()))?;
     let target = session.target(&name)?;
     let files = files(&options.cases)?;
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
@@ -83,28 +83,28 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     }
     match fail {
         0 => Ok(()),
-        _ => Err(Failure::Broken(format!("{fail} of {} cases fail", files.len()))),
+        _ => Err(CommandError::Broken(format!("{fail} of {} cases fail", files.len()))),
     }
 }
 
 /// The files of the cases that are named, those of a folder by name.
-fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     let mut files = Vec::new();
     for path in named {
         match path.is_dir() {
-            true => files.extend(Case::files(path).map_err(|error| Failure::Input(error.to_string()))?),
+            true => files.extend(ProgramCase::files(path).map_err(|error| CommandError::Input(error.to_string()))?),
             false => files.push(path.clone()),
         }
     }
     if files.is_empty() {
-        return Err(Failure::Input("there is no case: expected files `NAME.json`, or folders of them".to_owned()));
+        return Err(CommandError::Input("there is no case: expected files `NAME.json`, or folders of them".to_owned()));
     }
     Ok(files)
 }
 
 fn one(file: &Path, compiler: &ProgramCompiler<'_>, options: &Options) -> Outcome {
     let open = |part: &Path| read(part, if part == file { MOST_TEXT } else { MOST_CONTENTS });
-    let case = match Case::read_from(file, &open) {
+    let case = match ProgramCase::read_from(file, &open) {
         Ok(case) => case,
         Err(error) => return Outcome::Fail(error.to_string()),
     };
@@ -112,7 +112,7 @@ fn one(file: &Path, compiler: &ProgramCompiler<'_>, options: &Options) -> Outcom
         Ok(text) => text,
         Err(error) => return Outcome::Fail(format!("{}: {error}", case.program.display())),
     };
-    let limits = Limits { steps: options.max_steps, ..Limits::default() };
+    let limits = RunLimits { steps: options.max_steps, ..RunLimits::default() };
     match case.compile_and_run(compiler, &text, &options.compiling.options(None), &limits) {
         Ok((_, ended)) if ended.differences.is_empty() => Outcome::Pass { steps: ended.report.steps },
         Ok((_, ended)) => {

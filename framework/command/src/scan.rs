@@ -7,18 +7,18 @@ use tilewright_plan::movement::{self, Scan, ScanDirection};
 use tilewright_verify::kernels::{add, scan_kernel};
 
 use crate::emit::{Answer, Emission};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::figures::Figures;
-use crate::tensor::Tensor;
-use crate::{Global, input};
+use crate::tensor::TensorArguments;
+use crate::{GlobalOptions, input};
 
 /// What to scan.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The distributed layout of the tensor.
     layout: String,
     #[command(flatten)]
-    tensor: Tensor,
+    tensor: TensorArguments,
     /// The axis.
     #[arg(long, value_name = "NUMBER")]
     axis: usize,
@@ -30,7 +30,7 @@ pub struct Options {
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
     let src = tensor.distributed(&session, "LAYOUT", &options.layout)?;

@@ -5,13 +5,13 @@ use std::io::Write;
 use clap::Args;
 use serde_json::json;
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::text_table::table;
-use crate::{Global, input};
+use crate::{GlobalOptions, input};
 
 /// How to list.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Print JSON, one object a line.
     #[arg(long)]
     json: bool,
@@ -21,7 +21,7 @@ pub struct Options {
 }
 
 /// Runs the command. Opens no plugin: their manifests say which architectures they serve.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     if options.schema {
         return Ok(std::io::stdout().lock().write_all(tilewright_targets::SCHEMA.as_bytes())?);
     }

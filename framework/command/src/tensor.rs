@@ -6,12 +6,12 @@ use tilewright::Session;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
 use tilewright_target::TargetDescription;
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::input;
 
 /// The tensor and the target.
 #[derive(Debug, Args)]
-pub struct Tensor {
+pub struct TensorArguments {
     /// The tensor's shape, as 128x64.
     #[arg(long, value_name = "SHAPE")]
     pub shape: String,
@@ -24,14 +24,14 @@ pub struct Tensor {
     pub target: String,
 }
 
-impl Tensor {
+impl TensorArguments {
     /// The target's description.
-    pub fn target<'a>(&self, session: &'a Session) -> Result<&'a TargetDescription, Failure> {
+    pub fn target<'a>(&self, session: &'a Session) -> Result<&'a TargetDescription, CommandError> {
         Ok(session.catalogue().get(&self.target)?)
     }
 
     /// The distributed layout of `text`, given as `name`.
-    pub fn distributed(&self, session: &Session, name: &str, text: &str) -> Result<LinearLayout, Failure> {
+    pub fn distributed(&self, session: &Session, name: &str, text: &str) -> Result<LinearLayout, CommandError> {
         self.distributed_of(session, name, text, &self.shape)
     }
 
@@ -42,38 +42,38 @@ impl Tensor {
         name: &str,
         text: &str,
         shape: &str,
-    ) -> Result<LinearLayout, Failure> {
+    ) -> Result<LinearLayout, CommandError> {
         input::distributed(session, name, text, Some(&self.target), &input::shape(shape)?)
     }
 
     /// The layout of shared memory of `text`, given as `name`.
-    pub fn memory(&self, session: &Session, name: &str, text: &str) -> Result<MemoryLayout, Failure> {
+    pub fn memory(&self, session: &Session, name: &str, text: &str) -> Result<MemoryLayout, CommandError> {
         match input::layout(session, name, text, Some(&self.target), &input::shape(&self.shape)?)? {
             Layout::Memory(memory) => Ok(memory),
             Layout::Distributed(linear) if linear.ins().contains(Dim::OFFSET) => Ok(MemoryLayout::linear(linear)),
             Layout::Distributed(_) | Layout::TensorMemory(_) => {
                 let message = format!("{name}: no layout of shared memory; `draw layout` draws layouts of every kind");
-                Err(Failure::Input(message))
+                Err(CommandError::Input(message))
             }
         }
     }
 
     /// Width of an element.
-    pub fn element_bits(&self) -> Result<u32, Failure> {
+    pub fn element_bits(&self) -> Result<u32, CommandError> {
         input::element_bits(&self.element)
     }
 
     /// Widths of the elements of a tuple of tensors.
-    pub fn tuple_bits(&self) -> Result<Vec<u32>, Failure> {
+    pub fn tuple_bits(&self) -> Result<Vec<u32>, CommandError> {
         self.element.split(',').map(input::element_bits).collect()
     }
 
     /// The axis of a number.
-    pub fn axis(&self, number: usize) -> Result<Dim, Failure> {
+    pub fn axis(&self, number: usize) -> Result<Dim, CommandError> {
         let rank = input::shape(&self.shape)?.len();
         if number < rank {
             return Ok(Dim::tensor(number));
         }
-        Err(Failure::Input(format!("--axis {number}: a tensor of {} has the axes 0 to {}", self.shape, rank - 1)))
+        Err(CommandError::Input(format!("--axis {number}: a tensor of {} has the axes 0 to {}", self.shape, rank - 1)))
     }
 }

@@ -6,7 +6,7 @@ use crate::text_table;
 
 /// A way to do what was asked.
 #[derive(Debug, Clone)]
-pub struct Way<'a> {
+pub struct AlternativeLine<'a> {
     /// What it is called.
     pub name: String,
     /// Its price in wavefront slots of a warp.
@@ -15,7 +15,7 @@ pub struct Way<'a> {
     pub figures: &'a PlanFigures,
 }
 
-impl<'a> Way<'a> {
+impl<'a> AlternativeLine<'a> {
     /// A way whose price is that of its counts.
     pub fn new(name: String, figures: &'a PlanFigures) -> Self {
         Self { name, slots: slots(&figures.counts), figures }
@@ -27,7 +27,7 @@ const HEADER: [&str; 11] =
 
 /// The ways, the chosen one first and the others in the order of their price, with what each takes of a
 /// warp and why it lost; then those that are closed.
-pub fn table<'a>(ways: impl Iterator<Item = Way<'a>>, closed: &[Rejected<Path>], target: &str) -> String {
+pub fn table<'a>(ways: impl Iterator<Item = AlternativeLine<'a>>, closed: &[Rejected<Path>], target: &str) -> String {
     let ways: Vec<_> = ways.collect();
     let mut table = text_table::table(HEADER, 1..10);
     for (place, way) in ways.iter().enumerate() {
@@ -60,7 +60,7 @@ pub fn table<'a>(ways: impl Iterator<Item = Way<'a>>, closed: &[Rejected<Path>],
 }
 
 /// Why a way is chosen or not.
-fn verdict(place: usize, ways: &[Way<'_>]) -> String {
+fn verdict(place: usize, ways: &[AlternativeLine<'_>]) -> String {
     let (way, chosen) = (&ways[place], &ways[0]);
     if place == 0 {
         return match &ways[1..] {
@@ -72,8 +72,9 @@ fn verdict(place: usize, ways: &[Way<'_>]) -> String {
             _ => "chosen: few slots by few accesses of shared memory".to_owned(),
         };
     }
-    let accesses = |way: &Way<'_>| (way.figures.counts.shared_stores + way.figures.counts.shared_loads) as f64;
-    let cycles = |way: &Way<'_>| way.figures.cost.round();
+    let accesses =
+        |way: &AlternativeLine<'_>| (way.figures.counts.shared_stores + way.figures.counts.shared_loads) as f64;
+    let cycles = |way: &AlternativeLine<'_>| way.figures.cost.round();
     let mut said = Vec::new();
     for (what, own, best) in [
         ("slots", way.slots, chosen.slots),

@@ -8,7 +8,7 @@ use super::shared::{Accessor, SharedMemory};
 use super::tensor_memory::TensorMemory;
 use std::collections::BTreeSet;
 
-use tilewright_kernel::{Counts, Space};
+use tilewright_kernel::{Counts, MemorySpace};
 use tilewright_target::{BankRow, Direction, wavefronts};
 
 /// The widest access of a lane: 64 elements of 8 bytes.
@@ -49,7 +49,7 @@ impl Memories<'_> {
         let expected = || format!("there is no block {} in the cluster", who.block);
         self.shared.get_mut(usize::from(who.block)).ok_or_else(|| FaultKind::OutOfBounds {
             direction: Direction::Load,
-            space: Space::Shared,
+            space: MemorySpace::Shared,
             address,
             bytes: 0,
             expected: expected(),
@@ -103,8 +103,8 @@ pub(super) fn access(
 fn effective(access: &Access<'_>, pointer: u64) -> u64 {
     let offset = i64::from(access.offset) as u64;
     match access.space {
-        Space::Cluster => pointer & !ADDRESS | pointer.wrapping_add(offset) & ADDRESS,
-        Space::Global | Space::Shared => pointer.wrapping_add(offset),
+        MemorySpace::Cluster => pointer & !ADDRESS | pointer.wrapping_add(offset) & ADDRESS,
+        MemorySpace::Global | MemorySpace::Shared => pointer.wrapping_add(offset),
     }
 }
 
@@ -135,13 +135,13 @@ fn transfer(
 ) -> Result<(), FaultKind> {
     let Access { direction, alignment, buffer: origin, .. } = *access;
     match access.space {
-        Space::Shared => shared_transfer(direction, address, buffer, alignment, origin, memories, accessor),
-        Space::Cluster => {
+        MemorySpace::Shared => shared_transfer(direction, address, buffer, alignment, origin, memories, accessor),
+        MemorySpace::Cluster => {
             let (block, address) = (address >> BLOCK_SHIFT, address & ADDRESS);
             block_transfer(direction, (block, address), buffer, alignment, origin, memories, accessor)
                 .map_err(|kind| kind.in_cluster(block))
         }
-        Space::Global => global_transfer(access, address, buffer, memories.global),
+        MemorySpace::Global => global_transfer(access, address, buffer, memories.global),
     }
 }
 
@@ -169,12 +169,12 @@ fn block_transfer(
     memories: &mut Memories<'_>,
     accessor: &Accessor<'_>,
 ) -> Result<(), FaultKind> {
-    aligned(direction, Space::Shared, address, alignment)?;
+    aligned(direction, MemorySpace::Shared, address, alignment)?;
     let blocks = memories.shared.len();
     let memory = usize::try_from(block).ok().and_then(|block| memories.shared.get_mut(block));
     let memory = memory.ok_or_else(|| FaultKind::OutOfBounds {
         direction,
-        space: Space::Shared,
+        space: MemorySpace::Shared,
         address,
         bytes: buffer.len() as u64,
         expected: format!("there is no block {block} in a cluster of {blocks}"),
@@ -185,7 +185,7 @@ fn block_transfer(
     }
 }
 
-pub(super) fn aligned(direction: Direction, space: Space, address: u64, alignment: u32) -> Result<(), FaultKind> {
+pub(super) fn aligned(direction: Direction, space: MemorySpace, address: u64, alignment: u32) -> Result<(), FaultKind> {
     let alignment = u64::from(alignment);
     if address.is_multiple_of(alignment) {
         Ok(())
@@ -203,7 +203,7 @@ fn global_transfer(
     match access.direction {
         Direction::Load => global_load(address, buffer, access.alignment, memory),
         Direction::Store => {
-            let (direction, space, bytes) = (Direction::Store, Space::Global, buffer.len() as u64);
+            let (direction, space, bytes) = (Direction::Store, MemorySpace::Global, buffer.len() as u64);
             aligned(direction, space, address, access.alignment)?;
             let outside = |expected| FaultKind::OutOfBounds { direction, space, address, bytes, expected };
             memory.store(address, buffer).map_err(outside)
@@ -218,7 +218,7 @@ pub(super) fn global_load(
     alignment: u32,
     memory: &GlobalMemory,
 ) -> Result<(), FaultKind> {
-    let (direction, space, bytes) = (Direction::Load, Space::Global, buffer.len() as u64);
+    let (direction, space, bytes) = (Direction::Load, MemorySpace::Global, buffer.len() as u64);
     aligned(direction, space, address, alignment)?;
     memory.load(address, buffer).map_err(|fault| match fault {
         Ok(at) => FaultKind::Uninitialised { space, address: address + at },
@@ -234,7 +234,7 @@ fn count(
 ) -> Result<(), LaneFault> {
     let bytes = (access.element_bytes * access.count) as u32;
     match access.space {
-        Space::Shared | Space::Cluster => {
+        MemorySpace::Shared | MemorySpace::Cluster => {
             let row = access.row.ok_or(FaultKind::NoBankRow {
                 direction: access.direction,
                 bits: 8 * bytes,
@@ -249,7 +249,7 @@ fn count(
                 count_wavefronts(access.direction, row, addresses, bytes, counts);
             });
         }
-        Space::Global => {
+        MemorySpace::Global => {
             let units = transactions(addresses, u64::from(bytes), memories.transaction_bytes);
             match access.direction {
                 Direction::Load => memories.transactions.loaded += units,
@@ -261,8 +261,8 @@ fn count(
 }
 
 /// What lanes access in each block's memory: a wavefront is of one memory.
-fn for_each_block(space: Space, addresses: &[Option<u64>], mut act: impl FnMut(&[Option<u64>])) {
-    if space != Space::Cluster {
+fn for_each_block(space: MemorySpace, addresses: &[Option<u64>], mut act: impl FnMut(&[Option<u64>])) {
+    if space != MemorySpace::Cluster {
         return act(addresses);
     }
     let block = |address: &u64| address >> BLOCK_SHIFT;

@@ -5,7 +5,7 @@ use super::arithmetic;
 use super::fault::{FaultKind, LaneFault};
 use super::program::Atomic;
 use super::shared::Accessor;
-use tilewright_kernel::Space;
+use tilewright_kernel::MemorySpace;
 use tilewright_target::Direction;
 
 /// Lets the lanes of `active` make an atomic operation. Those on global memory count as a load and a store of the
@@ -33,7 +33,7 @@ pub(super) fn atomic(
             .map_err(|kind| LaneFault { lane: Some(lane as u32), kind })?;
         registers[one.to + lane] = old;
     }
-    if one.space == Space::Global {
+    if one.space == MemorySpace::Global {
         let bytes = u64::from(one.element.bits() / 8);
         let units = transactions(&addresses[..lanes], bytes, memories.transaction_bytes);
         memories.transactions.loaded += units;
@@ -54,9 +54,9 @@ fn changed(
     let mut bytes = [0u8; 8];
     let bytes = &mut bytes[..width as usize];
     match one.space {
-        Space::Global => global_load(address, bytes, width, memories.global)?,
-        Space::Shared | Space::Cluster => {
-            aligned(Direction::Load, Space::Shared, address, width)?;
+        MemorySpace::Global => global_load(address, bytes, width, memories.global)?,
+        MemorySpace::Shared | MemorySpace::Cluster => {
+            aligned(Direction::Load, MemorySpace::Shared, address, width)?;
             memories.own(accessor)?.atomic_load(address, bytes, one.buffer, accessor)?;
         }
     }
@@ -68,13 +68,13 @@ fn changed(
     };
     bytes.copy_from_slice(&new.to_le_bytes()[..width as usize]);
     match one.space {
-        Space::Global => {
-            let (direction, space) = (Direction::Store, Space::Global);
+        MemorySpace::Global => {
+            let (direction, space) = (Direction::Store, MemorySpace::Global);
             let outside =
                 |expected| FaultKind::OutOfBounds { direction, space, address, bytes: u64::from(width), expected };
             memories.global.store(address, bytes).map_err(outside)?;
         }
-        Space::Shared | Space::Cluster => memories.own(accessor)?.atomic_store(address, bytes, accessor),
+        MemorySpace::Shared | MemorySpace::Cluster => memories.own(accessor)?.atomic_store(address, bytes, accessor),
     }
     Ok(old)
 }

@@ -2,25 +2,25 @@
 
 use thiserror::Error;
 
-use tilewright_kernel::{MathFunction, Space, VerifyError};
+use tilewright_kernel::{MathFunction, MemorySpace, VerifyError};
 use tilewright_target::Direction;
 
 /// What a kernel, or its launch, did wrong, and where. What was written to global memory before
 /// stays written.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("kernel `{kernel}`{}: {kind}", .place.as_deref().map(Place::described).unwrap_or_default())]
+#[error("kernel `{kernel}`{}: {kind}", .place.as_deref().map(FaultPlace::described).unwrap_or_default())]
 pub struct Fault {
     /// The kernel.
     pub kernel: String,
     /// Where it happened; absent where nothing was run.
-    pub place: Option<Box<Place>>,
+    pub place: Option<Box<FaultPlace>>,
     /// What happened.
     pub kind: FaultKind,
 }
 
 /// An operation, and who ran it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct FaultPlace {
     /// The operation's number, as [`tilewright_kernel::Kernel::statements`].
     pub operation: usize,
     /// The operation as text, without its regions.
@@ -33,7 +33,7 @@ pub struct Place {
     pub lane: Option<u32>,
 }
 
-impl Place {
+impl FaultPlace {
     fn described(&self) -> String {
         let Self { operation, text, block: [x, y, z], warp, .. } = self;
         let lane = self.lane.map(|lane| format!(" lane {lane}")).unwrap_or_default();
@@ -119,7 +119,7 @@ pub enum FaultKind {
         /// Whether it reads or writes.
         direction: Direction,
         /// The memory.
-        space: Space,
+        space: MemorySpace,
         /// The first byte.
         address: u64,
         /// How many bytes.
@@ -131,7 +131,7 @@ pub enum FaultKind {
     #[error("load of uninitialised {} memory at address {address:#x}", .space.name())]
     Uninitialised {
         /// The memory.
-        space: Space,
+        space: MemorySpace,
         /// The first byte that is uninitialised.
         address: u64,
     },
@@ -141,7 +141,7 @@ pub enum FaultKind {
         /// Whether it reads or writes.
         direction: Direction,
         /// The memory.
-        space: Space,
+        space: MemorySpace,
         /// The address.
         address: u64,
         /// The alignment that was promised.
@@ -388,7 +388,7 @@ impl FaultKind {
         | Self::Uninitialised { space, address }
         | Self::Misaligned { space, address, .. } = &mut self
         {
-            *space = Space::Cluster;
+            *space = MemorySpace::Cluster;
             *address |= block << 32;
         }
         self

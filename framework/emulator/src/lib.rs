@@ -3,7 +3,7 @@
 //! An [`Emulator`] runs one kernel: all clusters of a grid, one after another, all blocks, warps and lanes of
 //! each, as the target's [`tilewright_target::TargetDescription`] says. It knows no vendor: vendor
 //! instructions get their [`Meaning`] from whoever knows them; [`Meanings::of_rows`] makes meanings of rows. Whatever a kernel may not do
-//! ends the run with a [`Fault`] that names the operation, warp and lane; otherwise a [`Report`]
+//! ends the run with a [`Fault`] that names the operation, warp and lane; otherwise a [`RunReport`]
 //! says what was counted. Runs are deterministic.
 //!
 //! **Races.** Two accesses of one byte of shared memory, at least one of which writes, race unless
@@ -53,10 +53,10 @@ mod shared;
 mod tensor_memory;
 mod warp;
 
-pub use fault::{Fault, FaultKind, LaneFault, OtherAccess, Place};
-pub use mapped_tensor::MappedTensor;
+pub use fault::{Fault, FaultKind, FaultPlace, LaneFault, OtherAccess};
+pub use mapped_tensor::TensorMapValue;
 pub use meaning::{Call, Meaning, Meanings};
 pub use memory::{Buffer, GlobalMemory, MemoryError};
 pub use print::{Printed, Printer};
 pub use rows::ElementSum;
-pub use run::{Argument, Emulator, Limits, Report, run};
+pub use run::{Argument, Emulator, RunLimits, RunReport, run};

@@ -6,7 +6,7 @@ use super::memory::{Buffer, GlobalMemory};
 use tilewright_kernel::{self as kernel, MAX_RANK, TensorMap};
 
 /// A tensor in global memory, as a launch gives it to a parameter that is a map.
-pub type MappedTensor = kernel::MappedTensor<Buffer>;
+pub type TensorMapValue = kernel::TensorMapBinding<Buffer>;
 
 /// A tensor with its map.
 #[derive(Debug, Clone)]
@@ -29,12 +29,12 @@ pub(super) struct Run {
 
 impl Tensor {
     /// The tensor that a launch gives for a map.
-    pub(super) fn new(map: &TensorMap, given: &MappedTensor, memory: &GlobalMemory) -> Result<Self, String> {
+    pub(super) fn new(map: &TensorMap, given: &TensorMapValue, memory: &GlobalMemory) -> Result<Self, String> {
         if !memory.holds(given.buffer) {
             return Err("the buffer does not belong to the memory given".to_owned());
         }
         given.end(map)?;
-        let MappedTensor { buffer, offset, sizes, strides } = *given;
+        let TensorMapValue { buffer, offset, sizes, strides } = *given;
         Ok(Self { map: map.clone(), address: memory.address(buffer).wrapping_add(offset), sizes, strides })
     }
 

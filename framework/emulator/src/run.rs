@@ -2,8 +2,8 @@
 
 use super::access::Transactions;
 use super::cluster::{Cluster, Outside, Stop};
-use super::fault::{Fault, FaultKind, LaneFault, Place};
-use super::mapped_tensor::{MappedTensor, Tensor};
+use super::fault::{Fault, FaultKind, FaultPlace, LaneFault};
+use super::mapped_tensor::{Tensor, TensorMapValue};
 use super::meaning::Meanings;
 use super::memory::{Buffer, GlobalMemory};
 use super::print::Printer;
@@ -19,19 +19,19 @@ pub enum Argument {
     /// Bits, for a scalar.
     Scalar(u64),
     /// A tensor, for a map.
-    Tensor(MappedTensor),
+    Tensor(TensorMapValue),
 }
 
 /// How much a run may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct RunLimits {
     /// Operations, each counted once for every warp that runs it.
     pub steps: u64,
     /// Bytes of all values of all lanes of the blocks that run together.
     pub register_bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for RunLimits {
     /// A hundred million operations and 4 GiB.
     fn default() -> Self {
         Self { steps: 100_000_000, register_bytes: 1 << 32 }
@@ -40,7 +40,7 @@ impl Default for Limits {
 
 /// What a run did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct RunReport {
     /// What a warp did; where warps differ, the most over all warps of all blocks, count by count.
     pub counts: Counts,
     /// Units of global memory loaded by all warps of all blocks: for each load of a warp, how many
@@ -76,8 +76,8 @@ pub fn run(
     grid: [u32; 3],
     arguments: &[Argument],
     memory: &mut GlobalMemory,
-    limits: &Limits,
-) -> Result<Report, Fault> {
+    limits: &RunLimits,
+) -> Result<RunReport, Fault> {
     Emulator::new(kernel, target)?.run(grid, arguments, memory, limits)
 }
 
@@ -115,8 +115,8 @@ impl<'a> Emulator<'a> {
         grid: [u32; 3],
         arguments: &[Argument],
         memory: &mut GlobalMemory,
-        limits: &Limits,
-    ) -> Result<Report, Fault> {
+        limits: &RunLimits,
+    ) -> Result<RunReport, Fault> {
         let tensors = self.tensors(arguments, memory).map_err(|kind| self.fault(kind))?;
         let arguments = self.arguments(arguments, memory).map_err(|kind| self.fault(kind))?;
         if grid.contains(&0) {
@@ -179,7 +179,7 @@ impl<'a> Emulator<'a> {
         arguments: &[u64],
         tensors: Vec<Option<Tensor>>,
         memory: &'b mut GlobalMemory,
-        limits: &Limits,
+        limits: &RunLimits,
     ) -> Result<Launch<'b>, FaultKind> {
         let launch = self.kernel.launch;
         let bytes = 8 * self.program.registers as u64 * u64::from(launch.warps) * u64::from(launch.blocks);
@@ -294,12 +294,12 @@ impl Launch<'_> {
             other.text = text(other.operation);
         }
         let block = [first[0] + stop.block, first[1], first[2]];
-        let place = Place { operation, text: text(operation), block, warp: stop.warp, lane };
+        let place = FaultPlace { operation, text: text(operation), block, warp: stop.warp, lane };
         Fault { kernel: self.emulator.kernel.name.clone(), place: Some(Box::new(place)), kind }
     }
 
-    fn report(&self) -> Report {
-        Report {
+    fn report(&self) -> RunReport {
+        RunReport {
             counts: self.counts,
             transactions_loaded: self.transactions.loaded,
             transactions_stored: self.transactions.stored,

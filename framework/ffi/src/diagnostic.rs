@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
-use tilewright_plugin::{Level, Listener, listening};
+use tilewright_plugin::{Listener, LogLevel, listening};
 
 use crate::handle::text;
 
@@ -57,7 +57,7 @@ impl Diagnostics {
 }
 
 impl Listener for Diagnostics {
-    fn log(&self, level: Level, message: &str) {
+    fn log(&self, level: LogLevel, message: &str) {
         self.say(level.0, message);
     }
 
@@ -76,7 +76,7 @@ pub(crate) fn heard<Answer>(diagnostics: Option<&Arc<Diagnostics>>, work: impl F
 struct Silence;
 
 impl Listener for Silence {
-    fn log(&self, _: Level, _: &str) {}
+    fn log(&self, _: LogLevel, _: &str) {}
 
     fn progress(&self, _: u64, _: u64, _: &str) {}
 }

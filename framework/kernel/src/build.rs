@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::op::{TypeRule, operations};
 use crate::{
     Atomic, Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, MAX_VALUES, MathFunction, MemoryOrder,
-    MemoryScope, Op, Parameter, Queue, Region, Scope, SharedBuffer, Space, SpecialRegister, Statement, Type, Unary,
-    Value,
+    MemoryScope, MemorySpace, Op, Parameter, Queue, Region, Scope, SharedBuffer, SpecialRegister, Statement, Type,
+    Unary, Value,
 };
 
 /// Appends operations to a kernel under construction.
@@ -217,7 +217,7 @@ impl Builder {
     pub fn shared_buffer(&mut self, bytes: u32, alignment: u32) -> Value {
         self.shared.push(SharedBuffer::new(bytes, alignment));
         let buffer = self.shared.len() as u32 - 1;
-        self.value(Type::Pointer(Space::Shared), Op::SharedAddress { buffer })
+        self.value(Type::Pointer(MemorySpace::Shared), Op::SharedAddress { buffer })
     }
 
     /// How many shared buffers there are so far.

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::cbor::{self, Mismatch, Value as Cbor};
+use super::cbor::{self, CborError, Value as Cbor};
 use super::{Atomic, Binary, Cast, Compare, MAX_DEPTH, MathFunction, Module, Op, Unary};
 
 /// The version of the byte form; a reader refuses later ones.
@@ -70,7 +70,7 @@ pub fn decode(bytes: &[u8]) -> Result<Module, DecodeError> {
     }
 }
 
-fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<Incoming<T>, Mismatch> {
+fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<Incoming<T>, CborError> {
     let levels = LEVELS_PER_REGION * MAX_DEPTH + LEVELS_AROUND;
     cbor::read(bytes, levels).map(|(incoming, _)| incoming)
 }
@@ -80,7 +80,7 @@ fn later(version: u32) -> DecodeError {
 }
 
 /// Why bytes are no module of this version: they may be of a later one, or have an operation of a later one.
-fn explain(bytes: &[u8], mismatch: Mismatch) -> DecodeError {
+fn explain(bytes: &[u8], mismatch: CborError) -> DecodeError {
     match read::<Cbor>(bytes) {
         Ok(Incoming { version, .. }) if version > VERSION => later(version),
         Ok(Incoming { module, .. }) => match known_operations(&module) {

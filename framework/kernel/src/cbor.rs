@@ -12,29 +12,29 @@ use cbor4ii::core::dec::{self, Decode, IgnoredAny, Read, Reference};
 use cbor4ii::core::{major, marker, types};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Visitor};
 use serde::{Deserializer, Serialize};
-use tilewright_target::Number;
+use tilewright_target::ElementType;
 
 /// CBOR of no type in particular.
 pub use cbor4ii::core::Value;
 
 /// Why bytes do not hold the value that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mismatch {
+pub struct CborError {
     /// What is wrong.
     pub message: String,
     /// Whether all that is wrong is a variant that this version does not know.
     pub unknown_variant: bool,
 }
 
-impl fmt::Display for Mismatch {
+impl fmt::Display for CborError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Mismatch {}
+impl std::error::Error for CborError {}
 
-impl de::Error for Mismatch {
+impl de::Error for CborError {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self { message: message.to_string(), unknown_variant: false }
     }
@@ -44,7 +44,7 @@ impl de::Error for Mismatch {
     }
 }
 
-impl From<dec::Error<Infallible>> for Mismatch {
+impl From<dec::Error<Infallible>> for CborError {
     fn from(error: dec::Error<Infallible>) -> Self {
         de::Error::custom(match error {
             dec::Error::Eof { .. } | dec::Error::RequireLength { .. } => "the bytes end within a value".to_owned(),
@@ -66,8 +66,8 @@ pub fn write<T: Serialize>(value: &T) -> Result<Vec<u8>, String> {
 /// The value that bytes begin with, nested in at most `levels` arrays and maps, and the bytes behind it.
 ///
 /// # Errors
-/// [`Mismatch`].
-pub fn read<T: DeserializeOwned>(bytes: &[u8], levels: usize) -> Result<(T, &[u8]), Mismatch> {
+/// [`CborError`].
+pub fn read<T: DeserializeOwned>(bytes: &[u8], levels: usize) -> Result<(T, &[u8]), CborError> {
     let mut reader = Reader { rest: bytes, levels };
     let value = T::deserialize(&mut reader)?;
     Ok((value, reader.rest))
@@ -102,12 +102,12 @@ impl<'de> Read<'de> for Reader<'de> {
 }
 
 impl<'de> Reader<'de> {
-    fn item<T: Decode<'de>>(&mut self) -> Result<T, Mismatch> {
+    fn item<T: Decode<'de>>(&mut self) -> Result<T, CborError> {
         Ok(T::decode(self)?)
     }
 
     /// The first byte of the next item, its tags skipped.
-    fn head(&mut self) -> Result<u8, Mismatch> {
+    fn head(&mut self) -> Result<u8, CborError> {
         loop {
             match self.rest.first() {
                 Some(&byte) if dec::if_major(byte) == major::TAG => {
@@ -124,8 +124,8 @@ impl<'de> Reader<'de> {
         &mut self,
         left: Option<usize>,
         per_entry: usize,
-        read: impl FnOnce(&mut Items<'_, 'de>) -> Result<T, Mismatch>,
-    ) -> Result<T, Mismatch> {
+        read: impl FnOnce(&mut Items<'_, 'de>) -> Result<T, CborError>,
+    ) -> Result<T, CborError> {
         if !self.step_in() {
             return Err(de::Error::custom("values nest too deep"));
         }
@@ -138,17 +138,17 @@ impl<'de> Reader<'de> {
         Ok(value)
     }
 
-    fn array<T>(&mut self, read: impl FnOnce(&mut Items<'_, 'de>) -> Result<T, Mismatch>) -> Result<T, Mismatch> {
+    fn array<T>(&mut self, read: impl FnOnce(&mut Items<'_, 'de>) -> Result<T, CborError>) -> Result<T, CborError> {
         let left = types::Array::len(self)?;
         self.items(left, 1, read)
     }
 
-    fn map<T>(&mut self, read: impl FnOnce(&mut Items<'_, 'de>) -> Result<T, Mismatch>) -> Result<T, Mismatch> {
+    fn map<T>(&mut self, read: impl FnOnce(&mut Items<'_, 'de>) -> Result<T, CborError>) -> Result<T, CborError> {
         let left = types::Map::len(self)?;
         self.items(left, 2, read)
     }
 
-    fn simple<V: Visitor<'de>>(&mut self, head: u8, visitor: V) -> Result<V::Value, Mismatch> {
+    fn simple<V: Visitor<'de>>(&mut self, head: u8, visitor: V) -> Result<V::Value, CborError> {
         match head {
             marker::F16 => visitor.visit_f64(half_float(self.item::<types::F16>()?.0)),
             marker::F32 => visitor.visit_f64(self.item::<f32>()?.into()),
@@ -165,16 +165,16 @@ impl<'de> Reader<'de> {
 
 /// The number that 16 bits of IEEE 754 stand for.
 fn half_float(bits: u16) -> f64 {
-    match Number::named("f16") {
-        Some(Number::Float(format)) => format.decode(bits.into()),
+    match ElementType::named("f16") {
+        Some(ElementType::Float(format)) => format.decode(bits.into()),
         _ => f64::NAN,
     }
 }
 
 impl<'de> Deserializer<'de> for &mut Reader<'de> {
-    type Error = Mismatch;
+    type Error = CborError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, CborError> {
         let head = self.head()?;
         match dec::if_major(head) {
             major::UNSIGNED => visitor.visit_u64(self.item()?),
@@ -199,7 +199,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         }
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, CborError> {
         match self.head()? {
             marker::NULL | marker::UNDEFINED => {
                 self.advance(1);
@@ -209,7 +209,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, CborError> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -219,7 +219,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Mismatch> {
+    ) -> Result<V::Value, CborError> {
         match dec::if_major(self.head()?) {
             major::STRING => visitor.visit_enum(Variant { reader: self, has_content: false }),
             major::MAP => self.map(|entries| {
@@ -234,7 +234,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         }
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, CborError> {
         self.item::<IgnoredAny>()?;
         visitor.visit_unit()
     }
@@ -258,7 +258,7 @@ struct Items<'a, 'de> {
 
 impl Items<'_, '_> {
     /// Whether another one comes.
-    fn next(&mut self) -> Result<bool, Mismatch> {
+    fn next(&mut self) -> Result<bool, CborError> {
         match &mut self.left {
             Some(0) => Ok(false),
             Some(left) => {
@@ -276,9 +276,9 @@ impl Items<'_, '_> {
 }
 
 impl<'de> de::SeqAccess<'de> for &mut Items<'_, 'de> {
-    type Error = Mismatch;
+    type Error = CborError;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Mismatch> {
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, CborError> {
         if self.next()? { seed.deserialize(&mut *self.reader).map(Some) } else { Ok(None) }
     }
 
@@ -288,13 +288,13 @@ impl<'de> de::SeqAccess<'de> for &mut Items<'_, 'de> {
 }
 
 impl<'de> de::MapAccess<'de> for &mut Items<'_, 'de> {
-    type Error = Mismatch;
+    type Error = CborError;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Mismatch> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, CborError> {
         if self.next()? { seed.deserialize(&mut *self.reader).map(Some) } else { Ok(None) }
     }
 
-    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Mismatch> {
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, CborError> {
         seed.deserialize(&mut *self.reader)
     }
 
@@ -309,36 +309,36 @@ struct Variant<'a, 'de> {
 }
 
 impl<'de> de::EnumAccess<'de> for Variant<'_, 'de> {
-    type Error = Mismatch;
+    type Error = CborError;
     type Variant = Self;
 
-    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self), Mismatch> {
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self), CborError> {
         Ok((seed.deserialize(&mut *self.reader)?, self))
     }
 }
 
 impl<'a, 'de> Variant<'a, 'de> {
-    fn content(self) -> Result<&'a mut Reader<'de>, Mismatch> {
+    fn content(self) -> Result<&'a mut Reader<'de>, CborError> {
         if self.has_content { Ok(self.reader) } else { Err(de::Error::custom("a variant lacks its content")) }
     }
 }
 
 impl<'de> de::VariantAccess<'de> for Variant<'_, 'de> {
-    type Error = Mismatch;
+    type Error = CborError;
 
-    fn unit_variant(self) -> Result<(), Mismatch> {
+    fn unit_variant(self) -> Result<(), CborError> {
         if self.has_content { self.reader.item::<IgnoredAny>().map(drop) } else { Ok(()) }
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Mismatch> {
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, CborError> {
         seed.deserialize(self.content()?)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Mismatch> {
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, CborError> {
         self.content()?.deserialize_any(visitor)
     }
 
-    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Mismatch> {
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, CborError> {
         self.content()?.deserialize_any(visitor)
     }
 }

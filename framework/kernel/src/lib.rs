@@ -13,7 +13,7 @@
 //! committed in groups and waited for, or on an mbarrier. What they give is pending ([`Type::Pending`])
 //! until the wait.
 //!
-//! Pointers are byte addresses in one memory [`Space`]; [`Op::Advance`] adds bytes to one, and
+//! Pointers are byte addresses in one memory [`MemorySpace`]; [`Op::Advance`] adds bytes to one, and
 //! [`Op::ClusterAddress`] goes to the shared memory of another block. Elements
 //! have power-of-two bit widths.
 //!
@@ -44,10 +44,10 @@ pub use op::{
     Atomic, Binary, Cast, Compare, Exchange, Issuers, MAX_DEPTH, MathFunction, MemoryOrder, MemoryScope, Op, Region,
     Rounding, Scope, SpecialRegister, Statement, Unary,
 };
-pub use signature::{Carried, Signature, check_maps_of, is_given, is_result, verify_instructions};
-pub use tensor_map::{MAX_RANK, MappedTensor, Outside, TensorMap};
+pub use signature::{Carried, InstructionSignature, check_maps_of, is_given, is_result, verify_instructions};
+pub use tensor_map::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
 pub use tilewright_target::Queue;
-pub use types::{Element, Space, Type, Uniformity};
+pub use types::{Element, MemorySpace, Type, Uniformity};
 pub use uniformity::uniformity;
 pub use value::{MAX_VALUES, Value};
 pub use verify::{VerifyError, Violation, verify, verify_structure};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{MappedTensor, Space, TensorMap, Type};
+use super::{MemorySpace, TensorMap, TensorMapBinding, Type};
 
 /// Memory behind a pointer as a tensor, for a map whose parameter the launch fills by itself: along each axis there are as many
 /// elements as fit into a step along the next one, along the last axis as many as the buffer holds.
@@ -34,7 +34,7 @@ impl MappedRows {
             let (strides, rank) = (&self.strides, map.rank());
             return Err(format!("strides {strides:?}; expected one for each of {rank} axes, of the first one element"));
         }
-        if parameters(self.pointer) != Some(Type::Pointer(Space::Global)) {
+        if parameters(self.pointer) != Some(Type::Pointer(MemorySpace::Global)) {
             return Err(format!("parameter {} is no pointer to global memory", self.pointer));
         }
         let wrong = self.strides.iter().find_map(|stride| match *stride {
@@ -54,7 +54,7 @@ impl MappedRows {
         map: &TensorMap,
         (buffer, bytes): (Buffer, u64),
         given: impl Fn(u32) -> Option<u64>,
-    ) -> Result<MappedTensor<Buffer>, String> {
+    ) -> Result<TensorMapBinding<Buffer>, String> {
         let element = u64::from(map.element_bits / 8).max(1);
         let stride = |extent: &Extent| match *extent {
             Extent::Number(number) => Some(number),
@@ -74,7 +74,7 @@ impl MappedRows {
             return Err(format!("a buffer of {bytes} bytes; expected whole steps of {last} along the last axis"));
         }
         sizes.push(bytes / last);
-        let packed = MappedTensor::packed(buffer, &sizes, element);
+        let packed = TensorMapBinding::packed(buffer, &sizes, element);
         packed.ok_or_else(|| format!("a tensor of {} axes", sizes.len()))
     }
 }

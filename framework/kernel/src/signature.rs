@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use super::{Element, Kernel, Launch, Op, Region, Space, Type, Value, VerifyError, Violation};
+use super::{Element, Kernel, Launch, MemorySpace, Op, Region, Type, Value, VerifyError, Violation};
 use tilewright_layout::Dim;
 use tilewright_target::{Completion, Instruction, Operand};
 
@@ -80,8 +80,8 @@ impl Carried {
             Self::Pending(bits) => ty.is_pending() && Self::Bits(bits).fits(ty.awaited()),
             Self::Accumulator(bits) => Self::Bits(bits).fits(ty.awaited()),
             Self::Descriptor(bits) => Element::integer(bits).is_some_and(|element| ty == Type::Scalar(element)),
-            Self::SharedAddress => ty == Type::Pointer(Space::Shared),
-            Self::GlobalAddress => ty == Type::Pointer(Space::Global),
+            Self::SharedAddress => ty == Type::Pointer(MemorySpace::Shared),
+            Self::GlobalAddress => ty == Type::Pointer(MemorySpace::Global),
             Self::TensorAddress => ty == Type::Scalar(Element::I32),
             Self::Truth => ty == Type::Scalar(Element::I1),
             Self::TensorMap => ty == Type::TensorMap,
@@ -99,8 +99,8 @@ impl Carried {
             Self::Pending(bits) => Self::Bits(bits).usual_type().map(Type::pending),
             Self::Accumulator(bits) => Self::Bits(bits).usual_type(),
             Self::Descriptor(bits) => Element::integer(bits).map(Type::Scalar),
-            Self::SharedAddress => Some(Type::Pointer(Space::Shared)),
-            Self::GlobalAddress => Some(Type::Pointer(Space::Global)),
+            Self::SharedAddress => Some(Type::Pointer(MemorySpace::Shared)),
+            Self::GlobalAddress => Some(Type::Pointer(MemorySpace::Global)),
             Self::TensorAddress => Some(Type::Scalar(Element::I32)),
             Self::Truth => Some(Type::Scalar(Element::I1)),
             Self::TensorMap => Some(Type::TensorMap),
@@ -130,7 +130,7 @@ impl fmt::Display for Carried {
 
 /// The operands and results of an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signature {
+pub struct InstructionSignature {
     /// What it takes, in order.
     pub operands: Vec<Carried>,
     /// What it gives: one value or none.
@@ -156,7 +156,7 @@ pub fn is_given(operand: &Operand) -> bool {
     !is_result(operand) && !matches!(operand, Operand::Constant { .. })
 }
 
-impl Signature {
+impl InstructionSignature {
     /// The signature of a row.
     #[must_use]
     pub fn of(row: &Instruction) -> Self {
@@ -315,7 +315,7 @@ fn check<'a>(
     launch: Launch,
 ) -> Result<&'a Instruction, String> {
     let row = row.ok_or("the target has no row of this name")?;
-    let signature = Signature::of(row);
+    let signature = InstructionSignature::of(row);
     signature.check(operands, results)?;
     signature.check_launch(launch)?;
     Ok(row)

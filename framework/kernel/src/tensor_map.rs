@@ -40,7 +40,7 @@ named_enum! {
 
 /// A tensor in global memory, as a launch gives it to a parameter that is a map; buffers are named in the launcher's way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MappedTensor<Buffer> {
+pub struct TensorMapBinding<Buffer> {
     /// The buffer that it lies in.
     pub buffer: Buffer,
     /// Where it begins there, in bytes.
@@ -52,7 +52,7 @@ pub struct MappedTensor<Buffer> {
     pub strides: [u64; MAX_RANK],
 }
 
-impl<Buffer> MappedTensor<Buffer> {
+impl<Buffer> TensorMapBinding<Buffer> {
     /// A tensor without gaps, of elements of so many bytes, the first axis fastest; none of more than [`MAX_RANK`] axes.
     #[must_use]
     pub fn packed(buffer: Buffer, sizes: &[u64], element_bytes: u64) -> Option<Self> {
@@ -68,9 +68,9 @@ impl<Buffer> MappedTensor<Buffer> {
 
     /// The same tensor in a buffer that is named otherwise.
     #[must_use]
-    pub fn in_buffer<Other>(self, buffer: Other) -> MappedTensor<Other> {
+    pub fn in_buffer<Other>(self, buffer: Other) -> TensorMapBinding<Other> {
         let Self { offset, sizes, strides, .. } = self;
-        MappedTensor { buffer, offset, sizes, strides }
+        TensorMapBinding { buffer, offset, sizes, strides }
     }
 
     /// The bytes of its buffer up to the end of its last element, as a map of it reads them.

@@ -64,7 +64,7 @@ impl Element {
 
 named_enum! {
     /// A memory.
-    pub enum Space as array {
+    pub enum MemorySpace as array {
         /// Memory that all blocks see; 64-bit addresses.
         Global = "global",
         /// Memory of one block; 32-bit addresses counted from its start.
@@ -75,7 +75,7 @@ named_enum! {
     }
 }
 
-impl Space {
+impl MemorySpace {
     /// Width of an address in bits, within one memory.
     #[must_use]
     pub fn address_bits(self) -> u32 {
@@ -95,7 +95,7 @@ pub enum Type {
     /// A power-of-two number, two or more, of elements held by one lane.
     Vector(Element, u32),
     /// A byte address in a memory.
-    Pointer(Space),
+    Pointer(MemorySpace),
     /// What an asynchronous operation will give: so many elements, a scalar where it is one. Only a wait
     /// makes it that; an instruction may take it as the accumulator that is handed on to it.
     Pending(Element, u32),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The value of one parameter of a family.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Attribute {
+pub enum FamilyAttribute {
     /// True or false.
     Bool(bool),
     /// A whole number.
@@ -15,7 +15,7 @@ pub enum Attribute {
     /// A word.
     Text(String),
     /// A list.
-    List(Vec<Attribute>),
+    List(Vec<FamilyAttribute>),
     /// Another family's layout.
     Spec(Box<FamilySpec>),
 }
@@ -31,7 +31,7 @@ pub struct FamilySpec {
     pub parent: Option<Box<FamilySpec>>,
     /// Parameters by name, in `snake_case`.
     #[serde(flatten)]
-    pub attributes: BTreeMap<String, Attribute>,
+    pub attributes: BTreeMap<String, FamilyAttribute>,
 }
 
 impl FamilySpec {
@@ -43,7 +43,7 @@ impl FamilySpec {
 
     /// With one more parameter.
     #[must_use]
-    pub fn with(mut self, parameter: &str, value: impl Into<Attribute>) -> Self {
+    pub fn with(mut self, parameter: &str, value: impl Into<FamilyAttribute>) -> Self {
         self.attributes.insert(parameter.to_owned(), value.into());
         self
     }
@@ -56,25 +56,25 @@ impl FamilySpec {
     }
 }
 
-impl From<i64> for Attribute {
+impl From<i64> for FamilyAttribute {
     fn from(value: i64) -> Self {
         Self::Int(value)
     }
 }
 
-impl From<bool> for Attribute {
+impl From<bool> for FamilyAttribute {
     fn from(value: bool) -> Self {
         Self::Bool(value)
     }
 }
 
-impl<T: Into<Attribute> + Clone, const N: usize> From<[T; N]> for Attribute {
+impl<T: Into<FamilyAttribute> + Clone, const N: usize> From<[T; N]> for FamilyAttribute {
     fn from(values: [T; N]) -> Self {
         Self::List(values.into_iter().map(Into::into).collect())
     }
 }
 
-impl<T: Into<Attribute> + Clone> From<&[T]> for Attribute {
+impl<T: Into<FamilyAttribute> + Clone> From<&[T]> for FamilyAttribute {
     fn from(values: &[T]) -> Self {
         Self::List(values.iter().cloned().map(Into::into).collect())
     }

@@ -40,15 +40,15 @@ pub use enlarge::{Enlarged, Share};
 pub use error::LayoutError;
 pub use family::{Families, FamilySet, Layout, Sample, SampleOperand, SampleUse};
 pub use family_error::FamilyError;
-pub use family_spec::{Attribute, FamilySpec};
+pub use family_spec::{FamilyAttribute, FamilySpec};
 pub use fit::solve;
 pub use limits::MOST_TENSOR_BITS;
 pub use linear::{Bases, LinearLayout};
 pub use memory::{MemoryLayout, Padding};
 pub use notation::LayoutNames;
 pub use notation::{
-    Omitted, ParameterSpelling, Place, Spelling, Spellings, layout_from_json, layout_to_json, parse_definitions,
-    parse_spec, spec_from_json, spec_to_json,
+    Omitted, ParameterPlace, ParameterSpelling, Spelling, Spellings, layout_from_json, layout_to_json,
+    parse_definitions, parse_spec, spec_from_json, spec_to_json,
 };
 pub use parameters::{Axes, Basis, GivenBases, Numbers, Parameters};
 pub use space::Space;

@@ -10,7 +10,7 @@ use strsim::levenshtein;
 
 use super::family_error::nearest;
 use super::notation::case::snake_case;
-use super::{Attribute, Bases, FamilyError, FamilySpec};
+use super::{Bases, FamilyAttribute, FamilyError, FamilySpec};
 
 /// A list of numbers, one an axis in most uses; four are held without heap allocation.
 pub type Numbers = SmallVec<[u64; 4]>;
@@ -23,7 +23,7 @@ pub type Axes = SmallVec<[usize; 4]>;
 #[derive(Debug)]
 pub struct Parameters<'a> {
     spec: &'a FamilySpec,
-    given: SmallVec<[(&'a str, &'a Attribute); 10]>,
+    given: SmallVec<[(&'a str, &'a FamilyAttribute); 10]>,
     /// Which of `given` have been read. No family has 64 parameters: where more are given, one of
     /// the first 64 stays unread.
     read: Cell<u64>,
@@ -51,7 +51,7 @@ impl<'a> Parameters<'a> {
 
     /// The raw value of a parameter; `names` are its spellings, the proper one first.
     #[must_use]
-    pub fn optional(&self, names: &'static [&'static str]) -> Option<&'a Attribute> {
+    pub fn optional(&self, names: &'static [&'static str]) -> Option<&'a FamilyAttribute> {
         self.asked.borrow_mut().push(names);
         let mut found = None;
         for &name in names {
@@ -73,7 +73,7 @@ impl<'a> Parameters<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`] where it is not.
-    pub fn required(&self, names: &'static [&'static str]) -> Result<&'a Attribute, FamilyError> {
+    pub fn required(&self, names: &'static [&'static str]) -> Result<&'a FamilyAttribute, FamilyError> {
         self.optional(names).ok_or_else(|| match self.misspelt(names) {
             Some(given) => self.wrong(names[0], &format!("is missing; `{given}` was given: is it misspelt?")),
             None => self.wrong(names[0], "is missing"),
@@ -113,7 +113,7 @@ impl<'a> Parameters<'a> {
     pub fn flag_or(&self, names: &'static [&'static str], default: bool) -> Result<bool, FamilyError> {
         match self.optional(names) {
             None => Ok(default),
-            Some(Attribute::Bool(value)) => Ok(*value),
+            Some(FamilyAttribute::Bool(value)) => Ok(*value),
             Some(_) => Err(self.wrong(names[0], "must be true or false")),
         }
     }
@@ -140,13 +140,15 @@ impl<'a> Parameters<'a> {
     /// [`FamilyError::Parameter`].
     pub fn powers(&self, names: &'static [&'static str], count: usize) -> Result<Numbers, FamilyError> {
         let value = self.required(names)?;
-        if let Attribute::List(items) = value
+        if let FamilyAttribute::List(items) = value
             && items.len() == count
         {
             let mut powers = Numbers::new();
             for item in items {
                 match item {
-                    Attribute::Int(number) if *number > 0 && number.count_ones() == 1 => powers.push(*number as u64),
+                    FamilyAttribute::Int(number) if *number > 0 && number.count_ones() == 1 => {
+                        powers.push(*number as u64)
+                    }
                     _ => return Err(self.no_power(names[0], item)),
                 }
             }
@@ -157,7 +159,7 @@ impl<'a> Parameters<'a> {
     }
 
     #[cold]
-    fn no_power(&self, name: &str, item: &Attribute) -> FamilyError {
+    fn no_power(&self, name: &str, item: &FamilyAttribute) -> FamilyError {
         match self.as_number(name, item).and_then(|number| self.as_power(name, number)) {
             Err(error) => error,
             Ok(number) => self.wrong(name, &format!("{number} is out of range")),
@@ -238,10 +240,10 @@ impl<'a> Parameters<'a> {
         }
     }
 
-    fn as_number(&self, name: &str, value: &Attribute) -> Result<u64, FamilyError> {
+    fn as_number(&self, name: &str, value: &FamilyAttribute) -> Result<u64, FamilyError> {
         match value {
-            Attribute::Int(number) if *number >= 0 => Ok(*number as u64),
-            Attribute::Int(number) => Err(self.wrong(name, &format!("{number} is negative"))),
+            FamilyAttribute::Int(number) if *number >= 0 => Ok(*number as u64),
+            FamilyAttribute::Int(number) => Err(self.wrong(name, &format!("{number} is negative"))),
             _ => Err(self.wrong(name, "must be a whole number")),
         }
     }
@@ -253,9 +255,9 @@ impl<'a> Parameters<'a> {
         Err(self.wrong(name, &format!("{number} is no power of two")))
     }
 
-    fn as_numbers(&self, name: &str, value: &Attribute) -> Result<Numbers, FamilyError> {
+    fn as_numbers(&self, name: &str, value: &FamilyAttribute) -> Result<Numbers, FamilyError> {
         match value {
-            Attribute::List(items) => {
+            FamilyAttribute::List(items) => {
                 let mut numbers = Numbers::new();
                 for item in items {
                     numbers.push(self.as_number(name, item)?);
@@ -266,12 +268,12 @@ impl<'a> Parameters<'a> {
         }
     }
 
-    fn given_bases(&self, name: &str, value: &'a Attribute) -> Result<GivenBases<'a>, FamilyError> {
-        let Attribute::List(lists) = value else {
+    fn given_bases(&self, name: &str, value: &'a FamilyAttribute) -> Result<GivenBases<'a>, FamilyError> {
+        let FamilyAttribute::List(lists) = value else {
             return Err(self.wrong(name, "must be a list of lists of whole numbers"));
         };
         for list in lists {
-            let Attribute::List(items) = list else {
+            let FamilyAttribute::List(items) = list else {
                 return Err(self.wrong(name, "must be a list of whole numbers"));
             };
             for item in items {
@@ -284,14 +286,14 @@ impl<'a> Parameters<'a> {
 
 /// The coordinates of one of [`GivenBases`].
 #[derive(Debug, Clone)]
-pub struct Basis<'a>(std::slice::Iter<'a, Attribute>);
+pub struct Basis<'a>(std::slice::Iter<'a, FamilyAttribute>);
 
 impl Iterator for Basis<'_> {
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {
         // Every item was found to be a number, not negative.
-        self.0.next().map(|item| if let Attribute::Int(number) = item { number.unsigned_abs() } else { 0 })
+        self.0.next().map(|item| if let FamilyAttribute::Int(number) = item { number.unsigned_abs() } else { 0 })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -304,7 +306,7 @@ impl ExactSizeIterator for Basis<'_> {}
 /// Bases as a spec lists them, found to be lists of whole numbers that are not negative.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GivenBases<'a> {
-    lists: &'a [Attribute],
+    lists: &'a [FamilyAttribute],
 }
 
 impl<'a> GivenBases<'a> {
@@ -316,7 +318,9 @@ impl<'a> GivenBases<'a> {
 
     /// The coordinates of each basis.
     pub fn iter(self) -> impl ExactSizeIterator<Item = Basis<'a>> + Clone + 'a {
-        self.lists.iter().map(|list| Basis(if let Attribute::List(items) = list { items.iter() } else { [].iter() }))
+        self.lists
+            .iter()
+            .map(|list| Basis(if let FamilyAttribute::List(items) = list { items.iter() } else { [].iter() }))
     }
 
     /// The bases as lists of their own.

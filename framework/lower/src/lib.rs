@@ -7,4 +7,4 @@ pub mod registers;
 mod shared_memory;
 
 pub use conversion::conversion_kernel;
-pub use program::{LowerError, MOST_OPERATIONS, Program, Reason, program_kernel};
+pub use program::{LowerError, LoweringInput, MOST_OPERATIONS, Reason, program_kernel};

@@ -1,13 +1,13 @@
 //! Whole tensors between global memory and registers, for kernels around one movement.
 
-use tilewright_kernel::{Builder, Element, Kernel, Launch, Space, SpecialRegister, Type, Value};
+use tilewright_kernel::{Builder, Element, Kernel, Launch, MemorySpace, SpecialRegister, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{ClusterBits, LinearAddress, MovementError, Place, Thread};
+use tilewright_plan::movement::{ClusterBits, GlobalPlace, LinearAddress, MovementError, Thread};
 
 /// A kernel for the block of a layout, whose parameters are pointers to global memory.
 pub fn begin(name: &str, layout: &LinearLayout, parameters: &[&str]) -> Builder {
     let launch = Launch::new(1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
-    let pointers: Vec<_> = parameters.iter().map(|&name| (name, Type::Pointer(Space::Global))).collect();
+    let pointers: Vec<_> = parameters.iter().map(|&name| (name, Type::Pointer(MemorySpace::Global))).collect();
     Builder::new(name, launch, &pointers)
 }
 
@@ -62,7 +62,7 @@ pub fn read_tensor(builder: &mut Builder, parameter: u32, src: &LinearLayout, el
     let mut place = row_major_places(builder, parameter, src, element);
     (0..1usize << src.in_bits(Dim::REGISTER))
         .map(|register| {
-            let Place { pointer, offset, predicate } = place(builder, register);
+            let GlobalPlace { pointer, offset, predicate } = place(builder, register);
             builder.load(Type::Scalar(element), pointer, offset, predicate)
         })
         .collect()
@@ -74,7 +74,7 @@ pub fn row_major_places(
     parameter: u32,
     layout: &LinearLayout,
     element: Element,
-) -> impl FnMut(&mut Builder, usize) -> Place + use<> {
+) -> impl FnMut(&mut Builder, usize) -> GlobalPlace + use<> {
     let base = builder.parameter(parameter);
     row_major_places_from(builder, base, layout, element)
 }
@@ -85,7 +85,7 @@ pub fn row_major_places_from(
     base: Value,
     layout: &LinearLayout,
     element: Element,
-) -> impl FnMut(&mut Builder, usize) -> Place + use<> {
+) -> impl FnMut(&mut Builder, usize) -> GlobalPlace + use<> {
     let bytes = u64::from(element.bits() / 8);
     let columns = |dim| layout.columns_of(dim).iter().map(|&column| row_major(layout, column) * bytes);
     let threads: Vec<u64> = columns(Dim::LANE).chain(columns(Dim::WARP)).chain(columns(Dim::BLOCK)).collect();
@@ -95,7 +95,7 @@ pub fn row_major_places_from(
         layout.columns_of(Dim::REGISTER).iter().map(|&column| row_major(layout, column)).collect();
     move |builder, register| {
         let (pointer, offset) = addresses.at(builder, tilewright_layout::f2::multiply(&registers, register as u64));
-        Place { pointer, offset, predicate: None }
+        GlobalPlace { pointer, offset, predicate: None }
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::devices::call::DeviceCall;
-use super::failure::Failure;
+use super::failure::PluginFailure;
 use crate::artifact::byte_string;
 
 /// One call. Targets are numbered by the caller; numbers are never used twice.
@@ -89,5 +89,5 @@ pub(super) trait Channel: Send + Sync {
     fn file(&self) -> &Path;
 
     /// Makes a call; the bytes are what the call says that it answers.
-    fn call(&self, call: Call) -> Result<Vec<u8>, Failure>;
+    fn call(&self, call: Call) -> Result<Vec<u8>, PluginFailure>;
 }

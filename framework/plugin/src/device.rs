@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::Artifact;
-use tilewright_kernel::{Counts, MappedTensor};
+use tilewright_kernel::{Counts, TensorMapBinding};
 
 /// A device that runs what a target compiles.
 ///
@@ -17,26 +17,26 @@ pub trait Device: Send {
     ///
     /// # Errors
     /// [`DeviceError::OutOfMemory`], [`DeviceError::Driver`].
-    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError>;
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError>;
 
     /// Frees memory of this device; a buffer that is not, or no longer, of it is ignored.
-    fn free(&mut self, buffer: Buffer);
+    fn free(&mut self, buffer: DeviceBuffer);
 
     /// Copies bytes into a buffer, from the byte `offset` of it on.
     ///
     /// # Errors
     /// [`DeviceError::BadBuffer`], [`DeviceError::Driver`].
-    fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError>;
+    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError>;
 
     /// Copies so many bytes of a buffer, from the byte `offset` of it on.
     ///
     /// # Errors
     /// [`DeviceError::BadBuffer`], [`DeviceError::Driver`].
-    fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError>;
+    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError>;
 
     /// Forgets what a buffer holds: a kernel or host that reads it before it is written is wrong. A device that does not
     /// know which bytes were written does nothing.
-    fn discard(&mut self, buffer: Buffer) {
+    fn discard(&mut self, buffer: DeviceBuffer) {
         let _ = buffer;
     }
 
@@ -59,7 +59,7 @@ pub trait Device: Send {
 
 /// Memory of a device, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Buffer(pub u64);
+pub struct DeviceBuffer(pub u64);
 
 /// Code of an artifact on a device, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -113,7 +113,7 @@ pub struct Sectors {
 #[serde(rename_all = "snake_case")]
 pub enum LaunchArgument {
     /// The address of a buffer.
-    Buffer(Buffer),
+    Buffer(DeviceBuffer),
     /// A scalar, by its bits.
     Scalar {
         /// The bits, zero-extended.
@@ -122,7 +122,7 @@ pub enum LaunchArgument {
         width: u32,
     },
     /// A tensor, for a parameter that is a map.
-    Tensor(MappedTensor<Buffer>),
+    Tensor(TensorMapBinding<DeviceBuffer>),
 }
 
 impl LaunchArgument {
@@ -130,7 +130,10 @@ impl LaunchArgument {
     ///
     /// # Errors
     /// [`DeviceError::Unsupported`] of a tensor, which only some devices have maps of; and those of `address`.
-    pub fn value(&self, address: impl FnOnce(Buffer) -> Result<u64, DeviceError>) -> Result<(u64, u32), DeviceError> {
+    pub fn value(
+        &self,
+        address: impl FnOnce(DeviceBuffer) -> Result<u64, DeviceError>,
+    ) -> Result<(u64, u32), DeviceError> {
         match *self {
             Self::Buffer(buffer) => Ok((address(buffer)?, 64)),
             Self::Scalar { bits, width } if width <= 64 => Ok((bits, width)),

@@ -14,7 +14,7 @@ use super::abi::{
 use super::bytes::read_slice;
 use super::devices;
 use super::factory::TargetFactory;
-use super::failure::{Code, Failure};
+use super::failure::{ErrorCode, PluginFailure};
 use super::listener::keep_host;
 use super::message::{self, FamilyAnswer, FamilyRequest, Piece, PieceRequest, TargetInfo};
 use super::wire;
@@ -128,7 +128,7 @@ extern "C" fn architecture(index: u32) -> Slice {
 /// `out` must be valid for a write.
 pub(super) unsafe fn answered<Work, Handle, Value>(out: *mut *mut Handle, work: Work) -> *mut ErrorHandle
 where
-    Work: FnOnce() -> Result<Value, Failure>,
+    Work: FnOnce() -> Result<Value, PluginFailure>,
 {
     // SAFETY: the caller's contract. The handle is only ever cast back to a `Value`.
     unsafe { given(out, || work().map(|value| Box::into_raw(Box::new(value)).cast())) }
@@ -138,9 +138,12 @@ where
 ///
 /// # Safety
 /// `out` must be valid for a write.
-pub(super) unsafe fn given<Value>(out: *mut Value, work: impl FnOnce() -> Result<Value, Failure>) -> *mut ErrorHandle {
+pub(super) unsafe fn given<Value>(
+    out: *mut Value,
+    work: impl FnOnce() -> Result<Value, PluginFailure>,
+) -> *mut ErrorHandle {
     let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
-        let failure = Failure::panicked(&*payload);
+        let failure = PluginFailure::panicked(&*payload);
         // Dropping a payload may panic again.
         std::mem::forget(payload);
         Err(failure)
@@ -175,18 +178,20 @@ pub(super) unsafe fn destroyed<Value>(handle: *mut Value) {
 ///
 /// # Safety
 /// `target` must be null or a live handle of this table.
-pub(super) unsafe fn served<'a>(target: *const TargetHandle) -> Result<&'a dyn Target, Failure> {
+pub(super) unsafe fn served<'a>(target: *const TargetHandle) -> Result<&'a dyn Target, PluginFailure> {
     // SAFETY: the caller's contract; handles are made by `target_create` from a `Served`.
     let served = unsafe { target.cast::<Served>().as_ref() };
-    served.map(|served| &*served.0).ok_or_else(|| Failure::new(Code::MALFORMED, ["the target handle is null"]))
+    served
+        .map(|served| &*served.0)
+        .ok_or_else(|| PluginFailure::new(ErrorCode::MALFORMED, ["the target handle is null"]))
 }
 
 unsafe extern "C" fn target_create(description: Slice, out: *mut *mut TargetHandle) -> *mut ErrorHandle {
     let work = || {
         let description = message::read_description(read_slice(description)?)
-            .map_err(|error| Failure::malformed("the target description", &error))?;
+            .map_err(|error| PluginFailure::malformed("the target description", &error))?;
         let factory = TargetFactory::of(&description.architecture)
-            .ok_or_else(|| Failure::new(Code::ARCHITECTURE, [description.architecture.as_str()]))?;
+            .ok_or_else(|| PluginFailure::new(ErrorCode::ARCHITECTURE, [description.architecture.as_str()]))?;
         Ok(Served((factory.create)(description)?))
     };
     // SAFETY: the host's contract.
@@ -231,33 +236,34 @@ unsafe extern "C" fn compile(
     unsafe { answered(out, || artifact_bytes(served(target)?, read_slice(module)?, read_slice(options)?)) }
 }
 
-fn info_bytes(target: &dyn Target) -> Result<Vec<u8>, Failure> {
+fn info_bytes(target: &dyn Target) -> Result<Vec<u8>, PluginFailure> {
     written("the target's families and instructions", &TargetInfo::of(target, &Piece::ALL)?)
 }
 
-fn pieces_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, Failure> {
+fn pieces_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, PluginFailure> {
     let PieceRequest { pieces } =
-        message::read_pieces(request).map_err(|error| Failure::malformed("the names of pieces", &error))?;
+        message::read_pieces(request).map_err(|error| PluginFailure::malformed("the names of pieces", &error))?;
     written("the target's pieces", &TargetInfo::of(target, &pieces)?)
 }
 
-fn family_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, Failure> {
+fn family_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, PluginFailure> {
     let request: FamilyRequest =
-        wire::read(request).map_err(|error| Failure::malformed("the layout family request", &error))?;
+        wire::read(request).map_err(|error| PluginFailure::malformed("the layout family request", &error))?;
     // What the family derives from is the target's own or neutral: nobody else is on this side.
     let all = FamilySet::new(vec![target.families(), &Neutral]);
     let layout = target.families().resolve(&request.spec, &request.shape, &all)?;
     written("the layout", &FamilyAnswer { layout })
 }
 
-fn artifact_bytes(target: &dyn Target, module: &[u8], options: &[u8]) -> Result<Vec<u8>, Failure> {
+fn artifact_bytes(target: &dyn Target, module: &[u8], options: &[u8]) -> Result<Vec<u8>, PluginFailure> {
     let module = kernel::decode(module)?;
-    let options = message::read_options(options).map_err(|error| Failure::malformed("the compile options", &error))?;
+    let options =
+        message::read_options(options).map_err(|error| PluginFailure::malformed("the compile options", &error))?;
     written("the compiled code", &target.compile(&module, &options)?)
 }
 
-fn written<T: serde::Serialize>(what: &str, value: &T) -> Result<Vec<u8>, Failure> {
-    wire::write(value).map_err(|error| Failure::internal(format!("{what} cannot be sent: {error}")))
+fn written<T: serde::Serialize>(what: &str, value: &T) -> Result<Vec<u8>, PluginFailure> {
+    wire::write(value).map_err(|error| PluginFailure::internal(format!("{what} cannot be sent: {error}")))
 }
 
 unsafe extern "C" fn blob_bytes(blob: *const BlobHandle) -> Slice {
@@ -272,17 +278,17 @@ unsafe extern "C" fn blob_destroy(blob: *mut BlobHandle) {
 
 unsafe extern "C" fn error_code(error: *const ErrorHandle) -> u32 {
     // SAFETY: the host's contract; every error is a `Failure`.
-    unsafe { error.cast::<Failure>().as_ref() }.map_or(0, |failure| failure.code.0)
+    unsafe { error.cast::<PluginFailure>().as_ref() }.map_or(0, |failure| failure.code.0)
 }
 
 unsafe extern "C" fn error_message(error: *const ErrorHandle, index: u32) -> Slice {
     // SAFETY: the host's contract.
-    let failure = unsafe { error.cast::<Failure>().as_ref() };
+    let failure = unsafe { error.cast::<PluginFailure>().as_ref() };
     let message = failure.and_then(|failure| failure.chain.get(index as usize));
     message.map_or(Slice::EMPTY, |message| Slice::of(message.as_bytes()))
 }
 
 unsafe extern "C" fn error_destroy(error: *mut ErrorHandle) {
     // SAFETY: the host's contract.
-    unsafe { destroyed(error.cast::<Failure>()) }
+    unsafe { destroyed(error.cast::<PluginFailure>()) }
 }

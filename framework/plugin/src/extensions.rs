@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::abi::Extension;
-use super::failure::Failure;
+use super::failure::PluginFailure;
 use super::plugin_slots::{MOST_ITEMS, text};
 
 /// The extension of this name, which has at least so many bytes; `None` if the plugin does not have it.
@@ -14,7 +14,7 @@ pub(super) fn find_extension(
     first: *const Extension,
     name: &str,
     required_bytes: usize,
-) -> Result<Option<*const Extension>, Failure> {
+) -> Result<Option<*const Extension>, PluginFailure> {
     let mut extension = first;
     for _ in 0..MOST_ITEMS {
         if extension.is_null() {
@@ -42,6 +42,6 @@ pub(super) fn find_extension(
 }
 
 /// The error of a chain that breaks a rule.
-pub(super) fn broken(what: &str) -> Failure {
-    Failure::internal(format!("its extensions are broken: {what}"))
+pub(super) fn broken(what: &str) -> PluginFailure {
+    PluginFailure::internal(format!("its extensions are broken: {what}"))
 }

@@ -15,12 +15,12 @@ use tilewright_kernel::DecodeError;
 use tilewright_layout::FamilyError;
 
 /// The kind of an error. Codes of a later version, unknown to this one, count as
-/// [`Code::INTERNAL`].
+/// [`ErrorCode::INTERNAL`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Code(pub u32);
+pub struct ErrorCode(pub u32);
 
-impl Code {
+impl ErrorCode {
     /// The plugin broke: a panic, or a state that it holds impossible. Chain: messages.
     pub const INTERNAL: Self = Self(1);
     /// Bytes from the host cannot be read. Chain: what they should have been, what is wrong.
@@ -61,32 +61,32 @@ impl Code {
 
 /// An error on its way across the boundary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct PluginFailure {
     /// Its kind.
-    pub code: Code,
+    pub code: ErrorCode,
     /// Messages, outermost first; what they hold, the code says.
     pub chain: Vec<String>,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for PluginFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.chain.join(": "))
     }
 }
 
-impl Failure {
-    pub(super) fn new(code: Code, chain: impl IntoIterator<Item = impl Into<String>>) -> Self {
+impl PluginFailure {
+    pub(super) fn new(code: ErrorCode, chain: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { code, chain: chain.into_iter().map(Into::into).collect() }
     }
 
     /// A plugin's own fault, told with what the reader can do.
     pub(super) fn internal(message: impl Into<String>) -> Self {
-        Self::new(Code::INTERNAL, [message])
+        Self::new(ErrorCode::INTERNAL, [message])
     }
 
     /// Bytes that cannot be read, by what they should have been.
     pub(super) fn malformed(what: &str, error: &WireError) -> Self {
-        Self::new(Code::MALFORMED, [what.to_owned(), error.to_string()])
+        Self::new(ErrorCode::MALFORMED, [what.to_owned(), error.to_string()])
     }
 
     /// A caught panic, by its payload.
@@ -109,10 +109,10 @@ impl Failure {
     /// As an error of compiling by the plugin that `plugin` names.
     pub(super) fn into_compile_error(self, plugin: &str) -> CompileError {
         match self.code {
-            Code::UNSUPPORTED => CompileError::Unsupported(self.tail(0)),
-            Code::INVALID => CompileError::Invalid(self.tail(0)),
-            Code::OPTION => CompileError::Option { option: self.at(0), message: self.tail(1) },
-            Code::BACKEND => CompileError::Backend(self.tail(0)),
+            ErrorCode::UNSUPPORTED => CompileError::Unsupported(self.tail(0)),
+            ErrorCode::INVALID => CompileError::Invalid(self.tail(0)),
+            ErrorCode::OPTION => CompileError::Option { option: self.at(0), message: self.tail(1) },
+            ErrorCode::BACKEND => CompileError::Backend(self.tail(0)),
             _ => CompileError::Plugin(format!("{plugin}: {self}")),
         }
     }
@@ -120,79 +120,80 @@ impl Failure {
     /// As an error of resolving a family by the plugin that `plugin` names.
     pub(super) fn into_family_error(self, plugin: &str) -> FamilyError {
         match self.code {
-            Code::FAMILY => {
+            ErrorCode::FAMILY => {
                 FamilyError::Unknown { name: self.at(0), known: self.chain.get(1..).unwrap_or_default().to_vec() }
             }
-            Code::FAMILY_PARAMETER => {
+            ErrorCode::FAMILY_PARAMETER => {
                 FamilyError::Parameter { family: self.at(0), parameter: self.at(1), message: self.tail(2) }
             }
-            Code::FAMILY_SHAPE => FamilyError::Shape {
+            ErrorCode::FAMILY_SHAPE => FamilyError::Shape {
                 family: self.at(0),
                 shape: self.at(1).split(',').filter_map(|size| size.trim().parse().ok()).collect(),
                 message: self.tail(2),
             },
-            Code::FAMILY_LAYOUT => FamilyError::Layout { family: self.at(0), message: self.tail(1) },
+            ErrorCode::FAMILY_LAYOUT => FamilyError::Layout { family: self.at(0), message: self.tail(1) },
             _ => FamilyError::Plugin(format!("{plugin}: {self}")),
         }
     }
 }
 
-impl From<CompileError> for Failure {
+impl From<CompileError> for PluginFailure {
     fn from(error: CompileError) -> Self {
         match error {
-            CompileError::Unsupported(message) => Self::new(Code::UNSUPPORTED, [message]),
-            CompileError::Invalid(message) => Self::new(Code::INVALID, [message]),
-            CompileError::Option { option, message } => Self::new(Code::OPTION, [option, message]),
-            CompileError::Backend(message) => Self::new(Code::BACKEND, [message]),
-            CompileError::Plugin(message) => Self::new(Code::INTERNAL, [message]),
+            CompileError::Unsupported(message) => Self::new(ErrorCode::UNSUPPORTED, [message]),
+            CompileError::Invalid(message) => Self::new(ErrorCode::INVALID, [message]),
+            CompileError::Option { option, message } => Self::new(ErrorCode::OPTION, [option, message]),
+            CompileError::Backend(message) => Self::new(ErrorCode::BACKEND, [message]),
+            CompileError::Plugin(message) => Self::new(ErrorCode::INTERNAL, [message]),
         }
     }
 }
 
-impl From<FamilyError> for Failure {
+impl From<FamilyError> for PluginFailure {
     fn from(error: FamilyError) -> Self {
         match error {
-            FamilyError::Unknown { name, known } => Self::new(Code::FAMILY, std::iter::once(name).chain(known)),
+            FamilyError::Unknown { name, known } => Self::new(ErrorCode::FAMILY, std::iter::once(name).chain(known)),
             FamilyError::Parameter { family, parameter, message } => {
-                Self::new(Code::FAMILY_PARAMETER, [family, parameter, message])
+                Self::new(ErrorCode::FAMILY_PARAMETER, [family, parameter, message])
             }
             FamilyError::Shape { family, shape, message } => {
                 let sizes: Vec<_> = shape.iter().map(u64::to_string).collect();
-                Self::new(Code::FAMILY_SHAPE, [family, sizes.join(","), message])
+                Self::new(ErrorCode::FAMILY_SHAPE, [family, sizes.join(","), message])
             }
-            FamilyError::Layout { family, message } => Self::new(Code::FAMILY_LAYOUT, [family, message]),
-            FamilyError::Plugin(message) => Self::new(Code::INTERNAL, [message]),
+            FamilyError::Layout { family, message } => Self::new(ErrorCode::FAMILY_LAYOUT, [family, message]),
+            FamilyError::Plugin(message) => Self::new(ErrorCode::INTERNAL, [message]),
         }
     }
 }
 
-impl From<DecodeError> for Failure {
+impl From<DecodeError> for PluginFailure {
     fn from(error: DecodeError) -> Self {
         match error {
-            DecodeError::UnknownOperation(name) => {
-                Self::new(Code::UNSUPPORTED, [format!("kernel operation `{name}`, which this plugin does not know")])
-            }
-            other => Self::new(Code::MALFORMED, ["the module".to_owned(), other.to_string()]),
+            DecodeError::UnknownOperation(name) => Self::new(
+                ErrorCode::UNSUPPORTED,
+                [format!("kernel operation `{name}`, which this plugin does not know")],
+            ),
+            other => Self::new(ErrorCode::MALFORMED, ["the module".to_owned(), other.to_string()]),
         }
     }
 }
 
-impl From<FactoryError> for Failure {
+impl From<FactoryError> for PluginFailure {
     fn from(error: FactoryError) -> Self {
         match error {
-            FactoryError::Architecture(name) => Self::new(Code::ARCHITECTURE, [name]),
-            FactoryError::Description(message) => Self::new(Code::DESCRIPTION, [message]),
-            FactoryError::Failed(message) => Self::new(Code::INTERNAL, [message]),
+            FactoryError::Architecture(name) => Self::new(ErrorCode::ARCHITECTURE, [name]),
+            FactoryError::Description(message) => Self::new(ErrorCode::DESCRIPTION, [message]),
+            FactoryError::Failed(message) => Self::new(ErrorCode::INTERNAL, [message]),
         }
     }
 }
 
-impl Failure {
+impl PluginFailure {
     /// As an error of making a target by the plugin that `plugin` names.
     pub(super) fn into_factory_error(self, plugin: &str) -> FactoryError {
         match self.code {
-            Code::ARCHITECTURE => FactoryError::Architecture(self.tail(0)),
-            Code::DESCRIPTION => FactoryError::Description(self.tail(0)),
+            ErrorCode::ARCHITECTURE => FactoryError::Architecture(self.tail(0)),
+            ErrorCode::DESCRIPTION => FactoryError::Description(self.tail(0)),
             _ => FactoryError::Failed(format!("{plugin}: {self}")),
         }
     }
@@ -204,7 +205,7 @@ mod tests {
 
     #[test]
     fn an_unknown_operation_is_unsupported_and_named() {
-        let failure = Failure::from(DecodeError::UnknownOperation("warp_drive".to_owned()));
+        let failure = PluginFailure::from(DecodeError::UnknownOperation("warp_drive".to_owned()));
         match failure.into_compile_error("libplugin.so") {
             CompileError::Unsupported(message) => assert!(message.contains("`warp_drive`"), "{message}"),
             other => panic!("{other:?}"),
@@ -213,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_code_of_a_later_version_is_the_plugins_failure() {
-        let failure = Failure::new(Code(4711), ["first", "second"]);
+        let failure = PluginFailure::new(ErrorCode(4711), ["first", "second"]);
         let expected = "libplugin.so: first: second".to_owned();
         assert_eq!(failure.clone().into_compile_error("libplugin.so"), CompileError::Plugin(expected.clone()));
         assert_eq!(failure.into_family_error("libplugin.so"), FamilyError::Plugin(expected));
@@ -222,7 +223,7 @@ mod tests {
     #[test]
     fn a_chain_that_is_too_short_is_no_fault_of_the_reader() {
         for code in 0..16 {
-            let failure = Failure { code: Code(code), chain: Vec::new() };
+            let failure = PluginFailure { code: ErrorCode(code), chain: Vec::new() };
             let _ = failure.clone().into_compile_error("libplugin.so");
             let _ = failure.clone().into_family_error("libplugin.so");
             let _ = failure.into_factory_error("libplugin.so");

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::channel::Call;
-use super::failure::Failure;
+use super::failure::PluginFailure;
 use super::wire::{self, MAX_BYTES};
 use crate::artifact::byte_string;
 
@@ -35,7 +35,7 @@ pub(super) enum Part {
     Log { level: u32, message: String },
     Progress { done: u64, total: u64, what: String },
     Done(#[serde(with = "byte_string")] Vec<u8>),
-    Failed(Failure),
+    Failed(PluginFailure),
 }
 
 /// Writes one frame and flushes.

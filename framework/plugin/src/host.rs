@@ -10,15 +10,15 @@ use std::thread;
 use std::time::Duration;
 
 use super::channel::Channel;
-use super::failure::{Code, Failure};
+use super::failure::{ErrorCode, PluginFailure};
 use super::frame::{self, Answer, Part, Request};
 use super::library::Library;
-use super::listener::{self, Level, Listener};
+use super::listener::{self, Listener, LogLevel};
 use super::load_error::LoadError;
 
 /// The library could not be loaded; the chain is the whole message. Between hosts only: no plugin
 /// may use it.
-pub(super) const LOAD_FAILED: Code = Code(u32::MAX);
+pub(super) const LOAD_FAILED: ErrorCode = ErrorCode(u32::MAX);
 
 /// Serves a plugin's library over standard input and output until the input ends; what
 /// `tilewright plugin-host` does.
@@ -93,7 +93,7 @@ fn answer_all(
         answers.current.store(request.id, Ordering::Relaxed);
         let part = match opened {
             Ok(library) => library.call(request.call).map_or_else(Part::Failed, Part::Done),
-            Err(error) => Part::Failed(Failure::new(LOAD_FAILED, [error.to_string()])),
+            Err(error) => Part::Failed(PluginFailure::new(LOAD_FAILED, [error.to_string()])),
         };
         answers.send(request.id, part)?;
     }
@@ -117,7 +117,7 @@ impl Answers {
 struct Forward(Arc<Answers>);
 
 impl Listener for Forward {
-    fn log(&self, level: Level, message: &str) {
+    fn log(&self, level: LogLevel, message: &str) {
         let part = Part::Log { level: level.0, message: message.to_owned() };
         // Where the pipe is broken, the answer itself will say so.
         let _ = self.0.send(self.0.current.load(Ordering::Relaxed), part);

@@ -18,9 +18,9 @@ use std::time::Duration;
 
 use super::channel::{Call, Channel};
 use super::discovery::debugging;
-use super::failure::Failure;
+use super::failure::PluginFailure;
 use super::frame::{self, Answer, Part, Request};
-use super::listener::{self, Level};
+use super::listener::{self, LogLevel};
 
 /// After this many processes in a row that answered nothing, no more are started.
 const MOST_FAILED_STARTS: u32 = 3;
@@ -97,14 +97,14 @@ impl Isolated {
         Self { command, file, limit, state: Mutex::default() }
     }
 
-    fn start(&self) -> Result<Running, Failure> {
+    fn start(&self) -> Result<Running, PluginFailure> {
         let failed = |error: std::io::Error| {
-            Failure::internal(format!(
+            PluginFailure::internal(format!(
                 "the process that was to serve it, {}, cannot be started: {error}",
                 self.command.program.display()
             ))
         };
-        let piped = |what: &str| Failure::internal(format!("the process that serves it has no {what}"));
+        let piped = |what: &str| PluginFailure::internal(format!("the process that serves it has no {what}"));
         let mut process = Command::new(&self.command.program)
             .args(&self.command.args)
             .arg(&self.file)
@@ -129,14 +129,14 @@ impl Isolated {
     }
 
     /// Makes one call of a running process, starting one and making the target again as needed.
-    fn call_process(&self, state: &mut State, call: &Call) -> Result<Vec<u8>, Failure> {
+    fn call_process(&self, state: &mut State, call: &Call) -> Result<Vec<u8>, PluginFailure> {
         if state.running.is_none() {
             if state.failed_starts >= MOST_FAILED_STARTS {
                 let message = format!(
                     "not asked any more, since {MOST_FAILED_STARTS} processes in a row that were to serve it \
                      ended before they answered; mend the cause and start again"
                 );
-                return Err(Failure::internal(message));
+                return Err(PluginFailure::internal(message));
             }
             state.running = Some(self.start()?);
         }
@@ -144,7 +144,7 @@ impl Isolated {
         self.exchange(state, call)
     }
 
-    fn make_target_again(&self, state: &mut State, call: &Call) -> Result<(), Failure> {
+    fn make_target_again(&self, state: &mut State, call: &Call) -> Result<(), PluginFailure> {
         let Some(target) = call.target() else { return Ok(()) };
         let made = state.running.as_ref().is_some_and(|running| running.made.contains(&target));
         let Some(description) = state.descriptions.get(&target).filter(|_| !made).cloned() else { return Ok(()) };
@@ -152,9 +152,9 @@ impl Isolated {
     }
 
     /// Sends one call and waits for its answer; a process that breaks is ended.
-    fn exchange(&self, state: &mut State, call: &Call) -> Result<Vec<u8>, Failure> {
+    fn exchange(&self, state: &mut State, call: &Call) -> Result<Vec<u8>, PluginFailure> {
         let Some(mut running) = state.running.take() else {
-            return Err(Failure::internal("no process serves it"));
+            return Err(PluginFailure::internal("no process serves it"));
         };
         state.next_id += 1;
         let limit_ms = u64::try_from(self.limit.as_millis()).unwrap_or(u64::MAX);
@@ -179,14 +179,14 @@ impl Isolated {
     }
 
     /// What happened to a process, in words.
-    fn explain(&self, mut running: Running, call: &Call, broken: &Broken) -> Failure {
+    fn explain(&self, mut running: Running, call: &Call, broken: &Broken) -> PluginFailure {
         // A process that breaks the protocol may still run.
         let _ = running.process.kill();
         let status = running.process.wait().ok();
         let said = running.last_words.recv_timeout(LAST_WORDS_WAIT).unwrap_or_default();
         let said = if said.trim().is_empty() { String::new() } else { format!("; it last said: {}", said.trim()) };
         let doing = call.doing();
-        Failure::internal(match broken {
+        PluginFailure::internal(match broken {
             Broken::TimedOut => format!(
                 "gave no answer within {:?} while {doing} and was ended; raise the limit if it needs longer, or \
                  report it to the plugin's author{said}",
@@ -203,7 +203,7 @@ impl Isolated {
 impl Running {
     /// Sends a request and reads its answer up to the end record. A watch ends the process when
     /// the limit has passed, which ends all waiting on its pipes.
-    fn exchange(&mut self, request: &Request, limit: Duration) -> Result<Result<Vec<u8>, Failure>, Broken> {
+    fn exchange(&mut self, request: &Request, limit: Duration) -> Result<Result<Vec<u8>, PluginFailure>, Broken> {
         let Self { process, input, output, .. } = self;
         let (done, watched) = mpsc::channel::<()>();
         thread::scope(|scope| {
@@ -223,7 +223,11 @@ impl Running {
 }
 
 /// Sends a request and reads its answer up to the end record; the error says how the pipe broke.
-fn talk(request: &Request, input: &mut impl Write, output: &mut impl Read) -> Result<Result<Vec<u8>, Failure>, String> {
+fn talk(
+    request: &Request,
+    input: &mut impl Write,
+    output: &mut impl Read,
+) -> Result<Result<Vec<u8>, PluginFailure>, String> {
     frame::write(input, request).map_err(|error| format!("took no request ({error})"))?;
     loop {
         let answer: Answer = match frame::read(output) {
@@ -235,7 +239,7 @@ fn talk(request: &Request, input: &mut impl Write, output: &mut impl Read) -> Re
             return Err(format!("answered call {} when {} was asked", answer.id, request.id));
         }
         match answer.part {
-            Part::Log { level, message } => listener::deliver_log(Level(level), &message),
+            Part::Log { level, message } => listener::deliver_log(LogLevel(level), &message),
             Part::Progress { done, total, what } => listener::deliver_progress(done, total, &what),
             Part::Done(bytes) => return Ok(Ok(bytes)),
             Part::Failed(failure) => return Ok(Err(failure)),
@@ -286,7 +290,7 @@ impl Channel for Isolated {
         &self.file
     }
 
-    fn call(&self, call: Call) -> Result<Vec<u8>, Failure> {
+    fn call(&self, call: Call) -> Result<Vec<u8>, PluginFailure> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &call {
             Call::Destroy { target } => {
@@ -308,7 +312,7 @@ impl Channel for Isolated {
             Call::Device { devices, .. } => {
                 let running = state.running.as_ref();
                 if !running.is_some_and(|running| running.devices.contains(devices)) {
-                    return Err(Failure::internal("the process of these devices has ended; open them again"));
+                    return Err(PluginFailure::internal("the process of these devices has ended; open them again"));
                 }
                 self.exchange(&mut state, &call)
             }

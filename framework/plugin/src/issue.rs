@@ -1,7 +1,7 @@
 //! The row of an instruction that a kernel issues, found and checked for a code generator.
 
 use super::CompileError;
-use tilewright_kernel::{Launch, Module, Op, Signature, Type, check_maps_of};
+use tilewright_kernel::{InstructionSignature, Launch, Module, Op, Type, check_maps_of};
 use tilewright_target::Instruction;
 
 /// The row of this name among a target's, where operands, results and launch fit it.
@@ -18,7 +18,7 @@ pub fn issued_row<'a>(
 ) -> Result<&'a Instruction, CompileError> {
     let missing = || CompileError::Unsupported(format!("the target has no instruction `{name}`"));
     let row = rows.iter().find(|row| row.name == name).ok_or_else(missing)?;
-    let signature = Signature::of(row);
+    let signature = InstructionSignature::of(row);
     let fits = signature.check(operands, results).and_then(|()| signature.check_launch(launch));
     fits.map_err(|message| CompileError::Invalid(format!("instruction `{name}`: {message}")))?;
     Ok(row)

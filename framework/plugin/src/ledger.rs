@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use tilewright_kernel::{MappedTensor, TensorMap};
+use tilewright_kernel::{TensorMap, TensorMapBinding};
 
-use super::{Artifact, Buffer, DeviceError, KernelMetadata, LaunchArgument, LaunchRequest, LoadedCode};
+use super::{Artifact, DeviceBuffer, DeviceError, KernelMetadata, LaunchArgument, LaunchRequest, LoadedCode};
 
 /// A device's buffers and loaded code. Numbers are never given twice, so that one that is no longer good is told from
 /// all others; what is dropped here is released by its own `drop`.
@@ -28,14 +28,14 @@ impl<Memory, Code> Ledger<Memory, Code> {
     }
 
     /// Enters memory of so many bytes.
-    pub fn lend(&mut self, memory: Memory, bytes: u64) -> Buffer {
+    pub fn lend(&mut self, memory: Memory, bytes: u64) -> DeviceBuffer {
         let number = self.number();
         self.buffers.insert(number, (memory, bytes));
-        Buffer(number)
+        DeviceBuffer(number)
     }
 
     /// Strikes out a buffer and gives its memory; nothing where it is not here.
-    pub fn take_back(&mut self, buffer: Buffer) -> Option<Memory> {
+    pub fn take_back(&mut self, buffer: DeviceBuffer) -> Option<Memory> {
         self.buffers.remove(&buffer.0).map(|(memory, _)| memory)
     }
 
@@ -43,7 +43,7 @@ impl<Memory, Code> Ledger<Memory, Code> {
     ///
     /// # Errors
     /// [`DeviceError::BadBuffer`] where there is no such buffer, or it ends before.
-    pub fn memory(&self, buffer: Buffer, offset: u64, bytes: u64) -> Result<&Memory, DeviceError> {
+    pub fn memory(&self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<&Memory, DeviceError> {
         let missing = || DeviceError::BadBuffer(format!("there is no buffer {} here", buffer.0));
         let (memory, size) = self.buffers.get(&buffer.0).ok_or_else(missing)?;
         match offset.checked_add(bytes).is_some_and(|end| end <= *size) {
@@ -56,7 +56,7 @@ impl<Memory, Code> Ledger<Memory, Code> {
     ///
     /// # Errors
     /// [`DeviceError::BadLaunch`] where there is no such tensor, else as [`Self::memory`].
-    pub fn tensor(&self, given: &MappedTensor<Buffer>, map: &TensorMap) -> Result<&Memory, DeviceError> {
+    pub fn tensor(&self, given: &TensorMapBinding<DeviceBuffer>, map: &TensorMap) -> Result<&Memory, DeviceError> {
         let end = given.end(map).map_err(DeviceError::BadLaunch)?;
         self.memory(given.buffer, 0, end)
     }
@@ -129,7 +129,7 @@ mod tests {
         KernelMetadata { name, lanes: 32, warps: 1, blocks: 1, shared_bytes: 0, maps, parameters }
     }
 
-    fn ledger(parameters: Option<Vec<u32>>) -> (Ledger<&'static str, &'static str>, LoadedCode, Buffer) {
+    fn ledger(parameters: Option<Vec<u32>>) -> (Ledger<&'static str, &'static str>, LoadedCode, DeviceBuffer) {
         let mut ledger = Ledger::default();
         let artifact = Artifact { payloads: Vec::new(), kernels: vec![metadata(parameters)], taken_by: None };
         let (code, buffer) = (ledger.keep("code", &artifact), ledger.lend("memory", 16));

@@ -49,23 +49,23 @@ pub mod wire;
 
 pub use artifact::{Artifact, CompileOptions, Emit, EncodedMap, KernelMetadata, Payload};
 pub use device::{
-    Buffer, Device, DeviceError, LaunchArgument, LaunchGrid, LaunchRequest, Launched, LoadedCode, Sectors,
+    Device, DeviceBuffer, DeviceError, LaunchArgument, LaunchGrid, LaunchRequest, Launched, LoadedCode, Sectors,
 };
 pub use discovery::{DEBUG_VARIABLE, Discovery, PATH_VARIABLE};
 pub use export::query;
 pub use external_tool::{ExternalTool, ToolError};
 pub use factory::TargetFactory;
 pub use factory_error::FactoryError;
-pub use failure::{Code, Failure};
+pub use failure::{ErrorCode, PluginFailure};
 pub use host::{serve, serve_streams};
 pub use isolated::HostCommand;
 pub use issue::{check_maps, issued_row};
 pub use ledger::Ledger;
-pub use listener::{Level, Listener, listen, listening, log, progress};
+pub use listener::{Listener, LogLevel, listen, listening, log, progress};
 pub use load_error::LoadError;
 pub use manifest::{MANIFEST_SUFFIX, Manifest};
 pub use message::read_every_message;
-pub use registry::{Duplicate, Origin, Plugin, Refusal, Registry, RegistryError};
+pub use registry::{Duplicate, Plugin, PluginOrigin, RefusedPlugin, Registry, RegistryError};
 pub use vendor::{TablePart, Vendor, VendorTarget, instruction_table};
 pub use vendor_target::{CompileError, Target};
 

@@ -16,7 +16,7 @@ use super::abi::{
 use super::channel::{Call, Channel};
 use super::devices::library::{OpenDevices, Slots as DeviceSlots, find};
 use super::extensions::find_extension;
-use super::failure::Failure;
+use super::failure::PluginFailure;
 use super::load_error::LoadError;
 use super::message::PluginInfo;
 use super::open_target::OpenTarget;
@@ -42,7 +42,7 @@ pub(super) struct Library {
     abi_minor: u32,
     targets: Mutex<HashMap<u64, Arc<OpenTarget>>>,
     /// The extension for devices, or why there is none.
-    device_slots: Result<Arc<DeviceSlots>, Failure>,
+    device_slots: Result<Arc<DeviceSlots>, PluginFailure>,
     devices: Mutex<HashMap<u64, Arc<OpenDevices>>>,
 }
 
@@ -136,7 +136,7 @@ impl Library {
     }
 
     /// What the plugin says of itself.
-    pub(super) fn info(&self) -> Result<PluginInfo, Failure> {
+    pub(super) fn info(&self) -> Result<PluginInfo, PluginFailure> {
         // SAFETY: slots of a checked table, called as the interface says; the texts live as long
         // as the image, and are copied at once.
         let (name, version) =
@@ -151,15 +151,17 @@ impl Library {
             architectures.push(text("an architecture", slice)?);
         }
         if architectures.len() == MOST_ITEMS as usize {
-            return Err(Failure::internal("it lists architectures without end"));
+            return Err(PluginFailure::internal("it lists architectures without end"));
         }
         if name.is_empty() || architectures.is_empty() {
-            return Err(Failure::internal("it names no architectures, or not itself: no targets are registered in it"));
+            return Err(PluginFailure::internal(
+                "it names no architectures, or not itself: no targets are registered in it",
+            ));
         }
         Ok(PluginInfo { name, version, abi_minor: self.abi_minor, architectures })
     }
 
-    fn create(&self, target: u64, description: &[u8]) -> Result<Vec<u8>, Failure> {
+    fn create(&self, target: u64, description: &[u8]) -> Result<Vec<u8>, PluginFailure> {
         let mut handle = std::ptr::null_mut();
         let error = {
             let _alone = INITIALISATION.lock().unwrap_or_else(PoisonError::into_inner);
@@ -168,16 +170,16 @@ impl Library {
         };
         self.slots.outcome(error)?;
         if handle.is_null() {
-            return Err(Failure::internal("it gave neither a target nor an error"));
+            return Err(PluginFailure::internal("it gave neither a target nor an error"));
         }
         let opened = OpenTarget { slots: Arc::clone(&self.slots), handle };
         self.targets.lock().unwrap_or_else(PoisonError::into_inner).insert(target, Arc::new(opened));
         Ok(Vec::new())
     }
 
-    fn target(&self, target: u64) -> Result<Arc<OpenTarget>, Failure> {
+    fn target(&self, target: u64) -> Result<Arc<OpenTarget>, PluginFailure> {
         let targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
-        targets.get(&target).cloned().ok_or_else(|| Failure::internal(format!("there is no target {target}")))
+        targets.get(&target).cloned().ok_or_else(|| PluginFailure::internal(format!("there is no target {target}")))
     }
 
     /// Calls a slot of a target that answers a blob.
@@ -185,21 +187,21 @@ impl Library {
         &self,
         target: u64,
         slot: impl FnOnce(&Slots, *const TargetHandle, *mut *mut BlobHandle) -> *mut ErrorHandle,
-    ) -> Result<Vec<u8>, Failure> {
+    ) -> Result<Vec<u8>, PluginFailure> {
         let target = self.target(target)?;
         self.slots.blob(|out| slot(&self.slots, target.handle, out))
     }
 
-    fn open_devices(&self, target: u64, devices: u64) -> Result<Vec<u8>, Failure> {
+    fn open_devices(&self, target: u64, devices: u64) -> Result<Vec<u8>, PluginFailure> {
         let slots = self.device_slots.clone()?;
         let (opened, names) = OpenDevices::open(slots, self.target(target)?)?;
         self.devices.lock().unwrap_or_else(PoisonError::into_inner).insert(devices, Arc::new(opened));
         Ok(names)
     }
 
-    fn devices(&self, devices: u64) -> Result<Arc<OpenDevices>, Failure> {
+    fn devices(&self, devices: u64) -> Result<Arc<OpenDevices>, PluginFailure> {
         let all = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
-        all.get(&devices).cloned().ok_or_else(|| Failure::internal(format!("there are no devices {devices}")))
+        all.get(&devices).cloned().ok_or_else(|| PluginFailure::internal(format!("there are no devices {devices}")))
     }
 }
 
@@ -208,11 +210,11 @@ impl Channel for Library {
         &self.file
     }
 
-    fn call(&self, call: Call) -> Result<Vec<u8>, Failure> {
+    fn call(&self, call: Call) -> Result<Vec<u8>, PluginFailure> {
         // SAFETY of the slots' calls below: slots of a checked table on live handles, with slices
         // that outlive the call.
         match &call {
-            Call::Describe => wire::write(&self.info()?).map_err(|error| Failure::internal(error.to_string())),
+            Call::Describe => wire::write(&self.info()?).map_err(|error| PluginFailure::internal(error.to_string())),
             Call::Create { target, description } => self.create(*target, description),
             Call::Destroy { target } => {
                 self.targets.lock().unwrap_or_else(PoisonError::into_inner).remove(target);

@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 use super::abi::{ABI_MAJOR, ABI_MINOR, HostTable, Slice};
 use super::bytes::read_slice;
 
-/// How much a message matters; unknown numbers count as [`Level::DEBUG`].
+/// How much a message matters; unknown numbers count as [`LogLevel::DEBUG`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Level(pub u32);
+pub struct LogLevel(pub u32);
 
-impl Level {
+impl LogLevel {
     /// Something failed.
     pub const ERROR: Self = Self(1);
     /// Something is suspicious.
@@ -34,7 +34,7 @@ impl Level {
 /// Takes what plugins say. Called from any thread.
 pub trait Listener: Send + Sync {
     /// A message.
-    fn log(&self, level: Level, message: &str);
+    fn log(&self, level: LogLevel, message: &str);
 
     /// So much of so much of what is done; a total of zero is unknown.
     fn progress(&self, done: u64, total: u64, what: &str);
@@ -81,7 +81,7 @@ pub(super) fn keep_host(host: *const HostTable) {
 }
 
 /// Says something to the host.
-pub fn log(level: Level, message: &str) {
+pub fn log(level: LogLevel, message: &str) {
     match host() {
         Some(HostTable { context, log: Some(log), .. }) => {
             // SAFETY: the host's table promises that its slots take these arguments from any thread.
@@ -120,13 +120,13 @@ fn host() -> Option<&'static HostTable> {
     }
 }
 
-pub(super) fn deliver_log(level: Level, message: &str) {
+pub(super) fn deliver_log(level: LogLevel, message: &str) {
     if let Some(listener) = nearest() {
         return listener.log(level, message);
     }
     match LISTENER.get() {
         Some(listener) => listener.log(level, message),
-        None if level <= Level::WARNING => eprintln!("{message}"),
+        None if level <= LogLevel::WARNING => eprintln!("{message}"),
         None => {}
     }
 }
@@ -166,7 +166,7 @@ fn contained(work: impl FnOnce()) {
 
 #[allow(unsafe_code)]
 unsafe extern "C" fn host_log(_: *mut c_void, level: u32, message: Slice) {
-    contained(|| deliver_log(Level(level), &text(message)));
+    contained(|| deliver_log(LogLevel(level), &text(message)));
 }
 
 #[allow(unsafe_code)]

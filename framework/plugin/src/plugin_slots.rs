@@ -4,7 +4,7 @@
 
 use super::abi::{BlobHandle, ErrorHandle, PluginTable, Slice, TargetHandle};
 use super::bytes::read_slice;
-use super::failure::{Code, Failure};
+use super::failure::{ErrorCode, PluginFailure};
 use super::slots::slots;
 
 /// No plugin lists more architectures, and no error has a longer chain.
@@ -28,39 +28,44 @@ slots! { Slots of PluginTable:
 
 impl Slots {
     /// Calls a slot, of this table or of an extension's, that answers a blob.
-    pub(super) fn blob(&self, slot: impl FnOnce(*mut *mut BlobHandle) -> *mut ErrorHandle) -> Result<Vec<u8>, Failure> {
+    pub(super) fn blob(
+        &self,
+        slot: impl FnOnce(*mut *mut BlobHandle) -> *mut ErrorHandle,
+    ) -> Result<Vec<u8>, PluginFailure> {
         let mut blob = std::ptr::null_mut();
         self.outcome(slot(&raw mut blob))?;
         if blob.is_null() {
-            return Err(Failure::internal("it gave neither an answer nor an error"));
+            return Err(PluginFailure::internal("it gave neither an answer nor an error"));
         }
         // SAFETY: a live blob of this table; its bytes are copied before it is destroyed.
         let bytes = unsafe { read_slice((self.blob_bytes)(blob)) }.map(<[u8]>::to_vec);
         // SAFETY: destroyed once.
         unsafe { (self.blob_destroy)(blob) };
-        bytes.map_err(|failure| Failure::internal(format!("it gave an answer that cannot be read: {failure}")))
+        bytes.map_err(|failure| PluginFailure::internal(format!("it gave an answer that cannot be read: {failure}")))
     }
 
     /// Takes an error's contents and frees it; null is no error.
-    pub(super) fn outcome(&self, error: *mut ErrorHandle) -> Result<(), Failure> {
+    pub(super) fn outcome(&self, error: *mut ErrorHandle) -> Result<(), PluginFailure> {
         if error.is_null() {
             return Ok(());
         }
         // SAFETY: a live error of this table; its messages are copied before it is destroyed, once.
         unsafe {
-            let code = Code((self.error_code)(error));
+            let code = ErrorCode((self.error_code)(error));
             let messages = (0..MOST_ITEMS).map(|index| (self.error_message)(error, index));
             let chain = messages.take_while(|slice| slice.length > 0).map(lossy_text).collect();
             (self.error_destroy)(error);
-            Err(Failure { code, chain })
+            Err(PluginFailure { code, chain })
         }
     }
 }
 
 /// A text that a plugin gives.
-pub(super) fn text(what: &str, slice: Slice) -> Result<String, Failure> {
-    let bytes = read_slice(slice).map_err(|failure| Failure::internal(format!("{what} cannot be read: {failure}")))?;
-    let text = std::str::from_utf8(bytes).map_err(|error| Failure::internal(format!("{what} is no UTF-8: {error}")))?;
+pub(super) fn text(what: &str, slice: Slice) -> Result<String, PluginFailure> {
+    let bytes =
+        read_slice(slice).map_err(|failure| PluginFailure::internal(format!("{what} cannot be read: {failure}")))?;
+    let text =
+        std::str::from_utf8(bytes).map_err(|error| PluginFailure::internal(format!("{what} is no UTF-8: {error}")))?;
     Ok(text.to_owned())
 }
 

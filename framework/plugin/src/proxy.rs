@@ -9,8 +9,8 @@ use super::channel::{Call, Channel};
 use super::claims::{check_instructions, check_layout};
 use super::devices;
 use super::factory_error::FactoryError;
-use super::failure::Failure;
-use super::listener::{self, Level};
+use super::failure::PluginFailure;
+use super::listener::{self, LogLevel};
 use super::message::{self, FamilyAnswer, FamilyRequest, Piece, PieceRequest, TargetInfo};
 use super::wire::{self, WireError};
 use crate::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
@@ -51,7 +51,7 @@ impl Remote {
         self.target
     }
 
-    pub(super) fn call(&self, call: Call) -> Result<Vec<u8>, Failure> {
+    pub(super) fn call(&self, call: Call) -> Result<Vec<u8>, PluginFailure> {
         self.channel.call(call)
     }
 
@@ -190,7 +190,7 @@ impl Families for ProxyFamilies {
         let samples = self.samples.get_or_init(|| match self.remote.pieces(Piece::Samples) {
             Ok(info) => info.samples.into_iter().map(|of_use| (of_use.use_case, of_use.samples)).collect(),
             Err(error) => {
-                listener::deliver_log(Level::ERROR, &error.to_string());
+                listener::deliver_log(LogLevel::ERROR, &error.to_string());
                 HashMap::new()
             }
         });

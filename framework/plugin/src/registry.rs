@@ -25,7 +25,7 @@ use tilewright_target::TargetDescription;
 /// How a registry came to know a plugin. Where two serve one architecture, the one that is less in
 /// this order wins, and of equals the one that came first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Origin {
+pub enum PluginOrigin {
     /// The user named its library.
     Named,
     /// It is linked into this program.
@@ -48,12 +48,12 @@ pub struct Plugin {
     /// What makes its code, as its manifest says; nothing where it came without one.
     pub built_with: Vec<String>,
     /// How it came here.
-    pub origin: Origin,
+    pub origin: PluginOrigin,
 }
 
 /// A candidate that was passed over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct RefusedPlugin {
     /// The manifest or directory.
     pub file: PathBuf,
     /// Why, with the file's name and what to do.
@@ -89,7 +89,7 @@ pub enum RegistryError {
         /// The architectures that are served.
         known: Vec<String>,
         /// What was passed over.
-        refusals: Vec<Refusal>,
+        refusals: Vec<RefusedPlugin>,
     },
     /// The plugin that serves the architecture cannot be loaded.
     #[error(transparent)]
@@ -108,7 +108,7 @@ fn served(known: &[String]) -> String {
     if known.is_empty() { "no plugin was found".to_owned() } else { format!("served are {}", known.join(", ")) }
 }
 
-fn refused(refusals: &[Refusal]) -> String {
+fn refused(refusals: &[RefusedPlugin]) -> String {
     refusals.iter().map(|refusal| format!("\n  refused: {}", refusal.reason)).collect()
 }
 
@@ -135,7 +135,7 @@ pub struct Registry {
     loading: Loading,
     /// By origin, then in the order in which they came.
     entries: Vec<Entry>,
-    refusals: Vec<Refusal>,
+    refusals: Vec<RefusedPlugin>,
     targets: Mutex<Vec<Arc<dyn Target>>>,
 }
 
@@ -182,7 +182,7 @@ impl Registry {
                     .map(|&a| a.to_owned())
                     .collect(),
                 built_with: Vec::new(),
-                origin: Origin::Linked,
+                origin: PluginOrigin::Linked,
             },
             source: Source::Linked(factories),
         });
@@ -210,7 +210,7 @@ impl Registry {
             file: Some(channel.file().to_owned()),
             architectures: info.architectures,
             built_with,
-            origin: Origin::Named,
+            origin: PluginOrigin::Named,
         };
         let at = self.insert(Entry { plugin, source: Source::Opened(channel) });
         Ok(&self.entries[at].plugin)
@@ -221,7 +221,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`LoadError`] of a file that the user named.
-    pub fn discover(&mut self, discovery: &Discovery) -> Result<Vec<Refusal>, LoadError> {
+    pub fn discover(&mut self, discovery: &Discovery) -> Result<Vec<RefusedPlugin>, LoadError> {
         for file in &discovery.files {
             self.load(file)?;
         }
@@ -238,7 +238,7 @@ impl Registry {
     fn refuse(&mut self, file: &Path, reason: String) {
         discovery::trace(file, &reason);
         if !self.refusals.iter().any(|refusal| refusal.file == file) {
-            self.refusals.push(Refusal { file: file.to_owned(), reason });
+            self.refusals.push(RefusedPlugin { file: file.to_owned(), reason });
         }
     }
 
@@ -259,7 +259,7 @@ impl Registry {
             file: Some(library),
             architectures: manifest.architectures.clone(),
             built_with: manifest.built_with.clone(),
-            origin: Origin::Discovered,
+            origin: PluginOrigin::Discovered,
         };
         let source = Source::Manifest { file: file.to_owned(), manifest, opened: Mutex::default() };
         self.insert(Entry { plugin, source });
@@ -301,7 +301,7 @@ impl Registry {
 
     /// What was passed over.
     #[must_use]
-    pub fn refusals(&self) -> &[Refusal] {
+    pub fn refusals(&self) -> &[RefusedPlugin] {
         &self.refusals
     }
 

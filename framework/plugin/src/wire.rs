@@ -6,7 +6,7 @@
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use tilewright_kernel::cbor::{self, Mismatch, Value};
+use tilewright_kernel::cbor::{self, CborError, Value};
 
 /// The version that this code writes, and the latest that it reads.
 pub const WIRE_VERSION: u32 = 1;
@@ -86,7 +86,7 @@ pub(super) fn read_without_unknown<T: DeserializeOwned>(
 }
 
 /// The body of an envelope that is none of a later version, if it is a `T`.
-fn read_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<Result<T, Mismatch>, WireError> {
+fn read_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<Result<T, CborError>, WireError> {
     within_bounds(bytes.len())?;
     let found = match cbor::read::<Incoming<T>>(bytes, MAX_DEPTH) {
         Ok((incoming, [])) => Ok(incoming),
@@ -108,8 +108,8 @@ fn within_bounds(length: usize) -> Result<(), WireError> {
     if length > MAX_BYTES { Err(WireError::TooLong { length }) } else { Ok(()) }
 }
 
-impl From<Mismatch> for WireError {
-    fn from(mismatch: Mismatch) -> Self {
+impl From<CborError> for WireError {
+    fn from(mismatch: CborError) -> Self {
         Self::Malformed(mismatch.message)
     }
 }

@@ -13,7 +13,8 @@ use fixtures::{c_library, fixture, module, plain};
 use libtest_mimic::{Arguments, Trial};
 use tilewright_plugin as plugin;
 use tilewright_plugin::{
-    Artifact, Buffer, CompileOptions, Device, DeviceError, LaunchArgument, LaunchRequest, Launched, LoadedCode, Target,
+    Artifact, CompileOptions, Device, DeviceBuffer, DeviceError, LaunchArgument, LaunchRequest, Launched, LoadedCode,
+    Target,
 };
 use tilewright_plugin::{HostCommand, Registry};
 
@@ -102,7 +103,7 @@ fn errors_keep_their_kind() {
         let mut launched = |kernel| device.launch(&launch(code, kernel, &[])).map(|_| ());
         let mut errors = vec![launched("faults"), launched("driver"), launched("unsupported"), launched("nothing")];
         errors.push(device.allocate(1 << 40).map(|_| ()));
-        errors.push(device.write(Buffer(4711), 0, &[]));
+        errors.push(device.write(DeviceBuffer(4711), 0, &[]));
         errors.push(device.load(&empty).map(|_| ()));
         errors
     });

@@ -15,7 +15,7 @@ use tilewright_layout::FamilySpec;
 use tilewright_layout::families::Neutral;
 use tilewright_plugin as plugin;
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Target};
-use tilewright_plugin::{Discovery, HostCommand, Level, Listener, LoadError, Registry, RegistryError};
+use tilewright_plugin::{Discovery, HostCommand, Listener, LoadError, LogLevel, Registry, RegistryError};
 use tilewright_target::TargetDescription;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -291,7 +291,7 @@ fn heard() -> &'static Mutex<Vec<String>> {
 struct Heard;
 
 impl Listener for Heard {
-    fn log(&self, level: Level, message: &str) {
+    fn log(&self, level: LogLevel, message: &str) {
         heard().lock().expect("the list").push(format!("{}: {message}", level.0));
     }
 

@@ -2,7 +2,9 @@
 //! linear layouts agrees with evaluation.
 
 use tilewright_layout::Dim;
-use tilewright_layout::cute::{ComposedLayout, CuteError, IntTuple, Layout, Swizzle, coalesce, from_linear, to_linear};
+use tilewright_layout::cute::{
+    ComposedLayout, CuteError, CuteLayout, IntTuple, Swizzle, coalesce, from_linear, to_linear,
+};
 
 /// Checks it.
 ///
@@ -12,7 +14,7 @@ pub fn check(bytes: &[u8]) {
     let text = crate::text(bytes);
     let _ = text.parse::<IntTuple>().map(|tuple| assert_eq!(tuple.to_string().parse(), Ok(tuple)));
     let _ = text.parse::<Swizzle>().map(|swizzle| assert_eq!(swizzle.to_string().parse(), Ok(swizzle)));
-    let _ = text.parse::<Layout>().map(|layout| {
+    let _ = text.parse::<CuteLayout>().map(|layout| {
         assert_eq!(layout.to_string().parse().as_ref(), Ok(&layout));
         let _ = coalesce(&layout);
     });

@@ -3,17 +3,17 @@
 use serde_json::{Value as Json, json};
 
 use super::{OperationError, find, wrong};
-use tilewright_layout::cute::{self, CuteError, IntTuple, Layout, Swizzle, Tiler};
+use tilewright_layout::cute::{self, CuteError, CuteLayout, IntTuple, Swizzle, Tiler};
 
 /// A table lists so many values at most.
 const LONGEST_TABLE: u64 = 1 << 16;
 /// Tilers nest so deep at most.
 const DEEPEST: usize = cute::MAX_DEPTH;
 
-type One = fn(&Layout) -> Result<Layout, CuteError>;
-type Two = fn(&Layout, &Layout) -> Result<Layout, CuteError>;
-type Cut = fn(&Layout, &Tiler) -> Result<Layout, CuteError>;
-type Count = fn(&Layout, u64) -> Result<Layout, CuteError>;
+type One = fn(&CuteLayout) -> Result<CuteLayout, CuteError>;
+type Two = fn(&CuteLayout, &CuteLayout) -> Result<CuteLayout, CuteError>;
+type Cut = fn(&CuteLayout, &Tiler) -> Result<CuteLayout, CuteError>;
+type Count = fn(&CuteLayout, u64) -> Result<CuteLayout, CuteError>;
 
 enum Operation {
     One(One),
@@ -50,7 +50,7 @@ const OPERATIONS: [(&str, Operation); 31] = [
     ("filter_zeros", Operation::One(cute::filter_zeros)),
     ("flat_divide", Operation::Cut(cute::flat_divide)),
     ("flat_product", Operation::Cut(cute::flat_product)),
-    ("flatten", Operation::One(Layout::flatten)),
+    ("flatten", Operation::One(CuteLayout::flatten)),
     ("left_inverse", Operation::One(cute::left_inverse)),
     ("logical_divide", Operation::Cut(cute::logical_divide)),
     ("logical_divide_tiler", Operation::Cut(cute::logical_divide)),
@@ -112,7 +112,7 @@ pub fn cute(name: &str, inputs: &[Json]) -> Result<Json, OperationError> {
     result.map(|layout| json!(layout.to_string())).map_err(no_result)
 }
 
-fn table(layout: &Layout) -> Result<Json, OperationError> {
+fn table(layout: &CuteLayout) -> Result<Json, OperationError> {
     if layout.size() > LONGEST_TABLE {
         return Err(wrong(format!("a table of {} values; {LONGEST_TABLE} are listed at most", layout.size())));
     }
@@ -145,7 +145,7 @@ fn text(inputs: &[Json], at: usize) -> Result<&str, OperationError> {
     input(inputs, at)?.as_str().ok_or_else(|| wrong(format!("input {at} must be text")))
 }
 
-fn layout(inputs: &[Json], at: usize) -> Result<Layout, OperationError> {
+fn layout(inputs: &[Json], at: usize) -> Result<CuteLayout, OperationError> {
     text(inputs, at)?.parse().map_err(no_layout)
 }
 

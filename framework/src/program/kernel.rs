@@ -7,14 +7,14 @@ use super::error::ProgramError;
 use super::machine::machine_of;
 use super::sizes::Sized;
 use super::stage::Stage;
-use tilewright_assign::layouts::Layouts;
+use tilewright_assign::layouts::LayoutCache;
 use tilewright_assign::synthesis::{is_explicit, synthesize};
-use tilewright_assign::{self as engine, Assigned, Machine};
+use tilewright_assign::{self as engine, Assigned, LaunchConfig};
 use tilewright_kernel::{self as kernel, Kernel};
 use tilewright_layout::FamilySet;
 use tilewright_layout::families::Neutral;
 use tilewright_lower as lower;
-use tilewright_tile::facts::Facts;
+use tilewright_tile::facts::AxisInfoMap;
 
 impl ProgramCompiler<'_> {
     /// The kernel of a program. `seen` is shown every stage.
@@ -72,12 +72,12 @@ impl ProgramCompiler<'_> {
 }
 
 /// The kernel of a program whose layouts are assigned.
-fn lowered(assigned: &Assigned, machine: &Machine<'_>, text: &str) -> Result<Kernel, ProgramError> {
+fn lowered(assigned: &Assigned, machine: &LaunchConfig<'_>, text: &str) -> Result<Kernel, ProgramError> {
     let Some(function) = assigned.module.functions.first() else {
         return Err(ProgramError::Entry("the program has no function that a launch may begin with".to_owned()));
     };
-    let (facts, layouts) = (Facts::of(function), Layouts::new(machine.families));
-    let program = lower::Program { function, facts: &facts, layouts: &layouts, machine };
+    let (facts, layouts) = (AxisInfoMap::of(function), LayoutCache::new(machine.families));
+    let program = lower::LoweringInput { function, facts: &facts, layouts: &layouts, machine };
     lower::program_kernel(&program).map_err(|error| ProgramError::lowered(error, text))
 }
 
@@ -86,7 +86,7 @@ fn lowered(assigned: &Assigned, machine: &Machine<'_>, text: &str) -> Result<Ker
 /// then the stage is seen again.
 fn with_stages(
     assigned: &Assigned,
-    machine: &Machine<'_>,
+    machine: &LaunchConfig<'_>,
     stages: Option<u32>,
     text: &str,
     seen: &mut dyn FnMut(Stage<'_>),

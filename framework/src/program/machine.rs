@@ -2,11 +2,11 @@
 
 use super::compiler::ProgramOptions;
 use super::error::ProgramError;
-use tilewright_assign::Machine;
+use tilewright_assign::LaunchConfig;
 use tilewright_layout::FamilySet;
 use tilewright_plan::movement::Means;
 use tilewright_plugin::Target;
-use tilewright_tile::{Attribute, Module};
+use tilewright_tile::{Attribute, TileModule};
 
 /// The warps of a block where nobody says.
 const WARPS: u32 = 4;
@@ -14,20 +14,20 @@ const WARPS: u32 = 4;
 /// Warps and lanes as the program says itself, else as the options ask.
 pub(super) fn machine_of<'m>(
     target: &'m dyn Target,
-    module: Option<&Module>,
+    module: Option<&TileModule>,
     options: &ProgramOptions,
     families: &'m FamilySet<'m>,
-) -> Result<Machine<'m>, ProgramError> {
+) -> Result<LaunchConfig<'m>, ProgramError> {
     let description = target.description();
     let means = Means::of(description).with_instructions(target.instructions());
     let own = |name: &str| module.map_or(Ok(None), |module| said(module, name));
     let warps = own("ttg.num-warps")?.or(options.warps).unwrap_or(WARPS);
     let lanes = own("ttg.threads-per-warp")?.or(options.lanes).unwrap_or(description.lanes.default);
-    Ok(Machine { means, families, lanes, warps })
+    Ok(LaunchConfig { means, families, lanes, warps })
 }
 
 /// The number that a program itself says, where it says one.
-fn said(module: &Module, name: &str) -> Result<Option<u32>, ProgramError> {
+fn said(module: &TileModule, name: &str) -> Result<Option<u32>, ProgramError> {
     let Some(count) = module.attributes.get(name).and_then(Attribute::as_integer) else { return Ok(None) };
     match u32::try_from(count) {
         Ok(count) if count.is_power_of_two() => Ok(Some(count)),

@@ -5,7 +5,7 @@ use super::error::ProgramError;
 use super::stage::Stage;
 use tilewright_tile::import::import;
 use tilewright_tile::transform::{at_once, inline_calls, remove_unused, scaled_before, structure};
-use tilewright_tile::{self as tile, Module};
+use tilewright_tile::{self as tile, TileModule};
 
 impl ProgramCompiler<'_> {
     /// The program as one function of neutral words.
@@ -14,8 +14,8 @@ impl ProgramCompiler<'_> {
         text: &str,
         entry: Option<&str>,
         seen: &mut dyn FnMut(Stage<'_>),
-    ) -> Result<Module, ProgramError> {
-        let in_text = |violation: tile::Violation| ProgramError::Text(violation.in_text(text));
+    ) -> Result<TileModule, ProgramError> {
+        let in_text = |violation: tile::TileViolation| ProgramError::Text(violation.in_text(text));
         let module = tile::text::parse(text, self.dialects)?;
         tile::verify(&module).map_err(in_text)?;
         seen(Stage::Read(&module));
@@ -34,7 +34,7 @@ impl ProgramCompiler<'_> {
 }
 
 /// Leaves the entry alone.
-fn keep(module: &mut Module, entry: Option<&str>) -> Result<(), ProgramError> {
+fn keep(module: &mut TileModule, entry: Option<&str>) -> Result<(), ProgramError> {
     let names: Vec<_> = module.entries().map(|function| function.name.to_string()).collect();
     let listed = || names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let name = match (entry, &names[..]) {

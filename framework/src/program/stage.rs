@@ -6,7 +6,7 @@ use super::chosen_sizes::ChosenSizes;
 use tilewright_assign::Assigned;
 use tilewright_assign::synthesis::Derivation;
 use tilewright_kernel::{self as kernel, Kernel};
-use tilewright_tile::{Module, text};
+use tilewright_tile::{TileModule, text};
 
 /// The program after a stage; it prints as text.
 #[derive(Debug, Clone, Copy)]
@@ -14,11 +14,11 @@ pub enum Stage<'a> {
     /// Which sizes its tiles have.
     Sizes(&'a ChosenSizes),
     /// As it was written.
-    Read(&'a Module),
+    Read(&'a TileModule),
     /// In neutral words.
-    Import(&'a Module),
+    Import(&'a TileModule),
     /// One function without calls and jumps.
-    Shape(&'a Module),
+    Shape(&'a TileModule),
     /// How the layouts of a program that says where tiles lie were found.
     Synthesis(&'a Derivation),
     /// With layouts, and what was chosen.

@@ -25,16 +25,16 @@ const DIRECTIONS: [(&str, Direction); 2] = [("store", Direction::Store), ("load"
 /// A value of a description that no machine can have.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{path}`: {message}")]
-pub struct Fault {
+pub struct DescriptionFault {
     /// The value: keys joined by dots, entries of lists in brackets.
     pub path: String,
     /// What is wrong, what was expected.
     pub message: String,
 }
 
-type Checked = Result<(), Fault>;
+type Checked = Result<(), DescriptionFault>;
 
-impl Fault {
+impl DescriptionFault {
     pub(super) fn at(path: &str, message: impl Into<String>) -> Self {
         Self { path: path.to_owned(), message: message.into() }
     }
@@ -51,7 +51,7 @@ trait Within {
 
 impl Within for Checked {
     fn within(self, table: impl Display) -> Self {
-        self.map_err(|fault| Fault { path: format!("{table}.{}", fault.path), ..fault })
+        self.map_err(|fault| DescriptionFault { path: format!("{table}.{}", fault.path), ..fault })
     }
 }
 
@@ -59,8 +59,8 @@ impl TargetDescription {
     /// Checks every value by itself and against the others.
     ///
     /// # Errors
-    /// The first [`Fault`].
-    pub fn check(&self) -> Result<(), Fault> {
+    /// The first [`DescriptionFault`].
+    pub fn check(&self) -> Result<(), DescriptionFault> {
         check_name(&self.name)?;
         text("product", &self.product)?;
         text("architecture", &self.architecture)?;
@@ -92,7 +92,7 @@ fn check_lanes(lanes: &Lanes) -> Checked {
     not_empty("choices", choices)?;
     check_each("choices", choices, |path, &choice| power_of_two(path, choice, MOST_LANES))?;
     if let Some((again, choice)) = repeated(choices) {
-        return Err(Fault::entry("choices", again, format!("{choice} is listed twice")));
+        return Err(DescriptionFault::entry("choices", again, format!("{choice} is listed twice")));
     }
     power_of_two("default", lanes.default, MOST_LANES)?;
     if !choices.contains(&lanes.default) {
@@ -113,7 +113,7 @@ fn check_limits(limits: &Limits, lanes: &Lanes) -> Checked {
     let (each, all) = (limits.registers_per_lane, limits.registers_per_block);
     if u64::from(all) < u64::from(warp) * u64::from(each) {
         let message = format!("a warp of {warp} lanes with {each} registers each does not fit into {all}");
-        return Err(Fault::at("registers_per_block", message));
+        return Err(DescriptionFault::at("registers_per_block", message));
     }
     count("blocks_per_cluster", limits.blocks_per_cluster)?;
     text("source", &limits.source)
@@ -132,14 +132,14 @@ fn check_shared(shared: &Shared, lanes: &Lanes) -> Checked {
     for (index, row) in shared.banks.iter().enumerate() {
         check_bank_row(row, lanes).within(format!("banks[{index}]"))?;
         if let Some(access) = served_before(row, &shared.banks[..index]) {
-            return Err(Fault::entry("banks", index, format!("an earlier row is for {access} too")));
+            return Err(DescriptionFault::entry("banks", index, format!("an earlier row is for {access} too")));
         }
     }
     for (index, &bits) in shared.access_bits.iter().enumerate() {
         for (word, direction) in DIRECTIONS {
             if !shared.banks.iter().any(|row| row.instruction.is_none() && serves(row, direction, bits)) {
                 let message = format!("no row of `shared.banks` is for a plain {word} of {bits} bits");
-                return Err(Fault::entry("access_bits", index, message));
+                return Err(DescriptionFault::entry("access_bits", index, message));
             }
         }
     }
@@ -164,7 +164,7 @@ fn served_before(row: &BankRow, earlier: &[BankRow]) -> Option<String> {
 fn check_bank_row(row: &BankRow, lanes: &Lanes) -> Checked {
     not_empty("directions", &row.directions)?;
     if let Some((again, _)) = repeated(&row.directions) {
-        return Err(Fault::entry("directions", again, "is listed twice"));
+        return Err(DescriptionFault::entry("directions", again, "is listed twice"));
     }
     widths("access_bits", &row.access_bits)?;
     row.instruction.as_ref().map_or(Ok(()), |name| text("instruction", name))?;
@@ -176,7 +176,7 @@ fn check_bank_row(row: &BankRow, lanes: &Lanes) -> Checked {
     let (wanted, carried) = (u64::from(bytes) * served, row.wavefront_bytes());
     if wanted > carried {
         let (banks, bank_bytes) = (row.banks, row.bank_bytes);
-        return Err(Fault::at(
+        return Err(DescriptionFault::at(
             "phase",
             format!(
                 "{served} lanes of {bytes} bytes are {wanted} bytes, but a wavefront of {banks} banks of {bank_bytes} bytes carries {carried}"
@@ -193,7 +193,7 @@ fn check_phase(phase: &[u64], lanes: &Lanes) -> Checked {
         below(path, vector, warp)?;
         if !space.insert(vector) {
             let message = format!("{vector} is a sum (bit by bit, without carry) of those before it");
-            return Err(Fault::at(path, message));
+            return Err(DescriptionFault::at(path, message));
         }
         Ok(())
     })
@@ -212,7 +212,7 @@ fn check_exchanges(rows: &[ExchangeRow], lanes: &Lanes) -> Checked {
         width("bits", row.bits).within(&table)?;
         if rows[..index].iter().any(|earlier| earlier.kind == row.kind && earlier.bits == row.bits) {
             let message = format!("an earlier row is of this kind with {} bits too", row.bits);
-            return Err(Fault::at("kind", message)).within(&table);
+            return Err(DescriptionFault::at("kind", message)).within(&table);
         }
         check_exchanged_lanes(row, lanes).within(&table)?;
         text("source", &row.source).within(&table)?;
@@ -224,7 +224,9 @@ fn check_exchanged_lanes(row: &ExchangeRow, lanes: &Lanes) -> Checked {
     let warp = most_lanes(lanes);
     match row.kind {
         ExchangeKind::Index if row.lanes.is_empty() => Ok(()),
-        ExchangeKind::Index => Err(Fault::at("lanes", "exchanges of kind \"index\" read from any lane; leave it out")),
+        ExchangeKind::Index => {
+            Err(DescriptionFault::at("lanes", "exchanges of kind \"index\" read from any lane; leave it out"))
+        }
         ExchangeKind::Xor => check_each("lanes", &row.lanes, |path, &mask| below(path, mask.into(), warp)),
         ExchangeKind::Swap => {
             not_empty("lanes", &row.lanes)?;
@@ -300,7 +302,7 @@ fn check_functions(rows: &[NativeFunction]) -> Checked {
         }
         if rows[..index].iter().any(|earlier| earlier.function == row.function && earlier.element == row.element) {
             let message = format!("an earlier row is of this function of {} too", row.element);
-            return Err(Fault::at("function", message)).within(&table);
+            return Err(DescriptionFault::at("function", message)).within(&table);
         }
         amount("ulps", row.ulps).within(&table)?;
         text("source", &row.source).within(&table)?;
@@ -313,7 +315,7 @@ fn most_lanes(lanes: &Lanes) -> u32 {
 }
 
 fn expected(path: &str, expected: impl Display, found: impl Display) -> Checked {
-    Err(Fault::at(path, format!("expected {expected}, found {found}")))
+    Err(DescriptionFault::at(path, format!("expected {expected}, found {found}")))
 }
 
 fn check_each<T>(path: &str, values: &[T], mut check: impl FnMut(&str, &T) -> Checked) -> Checked {
@@ -386,7 +388,7 @@ fn widths(path: &str, widths: &[u32]) -> Checked {
         Some(at) => {
             let (before, bits) = (widths[at], widths[at + 1]);
             let message = format!("expected more than {before}, since widths ascend; found {bits}");
-            Err(Fault::entry(path, at + 1, message))
+            Err(DescriptionFault::entry(path, at + 1, message))
         }
         None => Ok(()),
     }

@@ -10,7 +10,7 @@ use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, Visitor}
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::check::Fault;
+use super::check::DescriptionFault;
 use super::nearest::nearest;
 use super::{TargetDescription, TargetFileError};
 
@@ -32,7 +32,7 @@ impl TargetDescription {
         let target = document.target()?;
         if target.name != stem {
             let rule = format!("the file {stem}.toml must describe `{stem}`; change this name or the file's");
-            return Err(document.fault(&Fault::at("name", rule)));
+            return Err(document.fault(&DescriptionFault::at("name", rule)));
         }
         Ok(target)
     }
@@ -84,7 +84,7 @@ impl<'d> Document<'d> {
     }
 
     /// The fault of a value, at its place; a value that the file leaves to its default is missing.
-    fn fault(&self, fault: &Fault) -> TargetFileError {
+    fn fault(&self, fault: &DescriptionFault) -> TargetFileError {
         let mut value = self.value();
         for step in fault.path.split(['.', '[']) {
             value = match value.step(step) {

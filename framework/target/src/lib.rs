@@ -33,7 +33,7 @@ pub use bank::{BankRow, Direction, linear_wavefronts, linear_wavefronts_without,
 pub use block_operand::{BlockMatrix, BlockOperand, MatrixFigure};
 pub use box_operand::{BoxArrangement, BoxOperand};
 pub use catalogue::{Catalogue, CatalogueError};
-pub use check::Fault;
+pub use check::DescriptionFault;
 pub use completion::{Completion, Queue};
 pub use cost::{Cost, CostTable, Evidence};
 pub use description::{
@@ -46,7 +46,7 @@ pub use instruction::{Instruction, InstructionKind, Operand, Semantics};
 pub use lane_xors::LaneXors;
 pub use memory_operand::{Arrangement, Described, Descriptor, Field, MemoryOperand, Mix, Step, Stride};
 pub use nearest::nearest;
-pub use number::Number;
+pub use number::ElementType;
 pub use numerics::{Numerics, Summation};
 pub use tensor_memory::{TensorMemory, TensorOperand};
 pub use throughput::Throughput;

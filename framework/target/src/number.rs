@@ -6,7 +6,7 @@ use super::format::Format;
 
 /// How an element's bits are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Number {
+pub enum ElementType {
     /// Two's complement, or without sign, of so many bits.
     Integer {
         /// Width.
@@ -18,30 +18,30 @@ pub enum Number {
     Float(Format),
 }
 
-const fn signed(bits: u32) -> Number {
-    Number::Integer { bits, signed: true }
+const fn signed(bits: u32) -> ElementType {
+    ElementType::Integer { bits, signed: true }
 }
 
-const fn unsigned(bits: u32) -> Number {
-    Number::Integer { bits, signed: false }
+const fn unsigned(bits: u32) -> ElementType {
+    ElementType::Integer { bits, signed: false }
 }
 
 /// Every type with its names, the first of which is the one that is printed.
-const NAMES: &[(Number, &[&str])] = &[
-    (Number::Float(Format::F64), &["f64"]),
-    (Number::Float(Format::F32), &["f32"]),
-    (Number::Float(Format::TF32), &["tf32", "xf32"]),
-    (Number::Float(Format::BF16), &["bf16"]),
-    (Number::Float(Format::F16), &["f16"]),
-    (Number::Float(Format::E5M2), &["e5m2", "bf8"]),
-    (Number::Float(Format::E4M3), &["e4m3", "fp8"]),
-    (Number::Float(Format::E5M2_FNUZ), &["bf8_fnuz"]),
-    (Number::Float(Format::E4M3_FNUZ), &["fp8_fnuz"]),
-    (Number::Float(Format::E2M1), &["e2m1", "fp4"]),
-    (Number::Float(Format::E2M3), &["e2m3", "fp6"]),
-    (Number::Float(Format::E3M2), &["e3m2", "bf6"]),
-    (Number::Float(Format::E8M0), &["e8m0", "ue8m0"]),
-    (Number::Float(Format::UE4M3), &["ue4m3"]),
+const NAMES: &[(ElementType, &[&str])] = &[
+    (ElementType::Float(Format::F64), &["f64"]),
+    (ElementType::Float(Format::F32), &["f32"]),
+    (ElementType::Float(Format::TF32), &["tf32", "xf32"]),
+    (ElementType::Float(Format::BF16), &["bf16"]),
+    (ElementType::Float(Format::F16), &["f16"]),
+    (ElementType::Float(Format::E5M2), &["e5m2", "bf8"]),
+    (ElementType::Float(Format::E4M3), &["e4m3", "fp8"]),
+    (ElementType::Float(Format::E5M2_FNUZ), &["bf8_fnuz"]),
+    (ElementType::Float(Format::E4M3_FNUZ), &["fp8_fnuz"]),
+    (ElementType::Float(Format::E2M1), &["e2m1", "fp4"]),
+    (ElementType::Float(Format::E2M3), &["e2m3", "fp6"]),
+    (ElementType::Float(Format::E3M2), &["e3m2", "bf6"]),
+    (ElementType::Float(Format::E8M0), &["e8m0", "ue8m0"]),
+    (ElementType::Float(Format::UE4M3), &["ue4m3"]),
     (signed(64), &["s64", "i64"]),
     (signed(32), &["s32", "i32"]),
     (signed(16), &["s16", "i16"]),
@@ -57,7 +57,7 @@ const NAMES: &[(Number, &[&str])] = &[
     (unsigned(1), &["u1", "b1"]),
 ];
 
-impl Number {
+impl ElementType {
     /// The type of a name; `None` for one that is not known.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
@@ -115,7 +115,7 @@ impl Number {
     }
 }
 
-impl fmt::Display for Number {
+impl fmt::Display for ElementType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer { bits, signed } => write!(f, "{}{bits}", if *signed { 's' } else { 'u' }),

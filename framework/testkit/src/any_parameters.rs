@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use tilewright_layout::{Attribute, Families, FamilySpec, Layout};
+use tilewright_layout::{Families, FamilyAttribute, FamilySpec, Layout};
 
 /// What a parameter should be; what it gets is that most of the time.
 #[derive(Debug, Clone, Copy)]
@@ -83,12 +83,12 @@ fn number() -> impl Strategy<Value = i64> + Clone {
     prop_oneof![96 => (0..7u32).prop_map(|bits| 1i64 << bits), 3 => 0..20i64, 1 => extreme]
 }
 
-fn list(items: impl Strategy<Value = Vec<i64>>) -> impl Strategy<Value = Attribute> {
-    items.prop_map(|items| Attribute::from(&items[..]))
+fn list(items: impl Strategy<Value = Vec<i64>>) -> impl Strategy<Value = FamilyAttribute> {
+    items.prop_map(|items| FamilyAttribute::from(&items[..]))
 }
 
-fn lists(items: impl Strategy<Value = Vec<Vec<i64>>>) -> impl Strategy<Value = Attribute> {
-    items.prop_map(|items| Attribute::List(items.iter().map(|item| Attribute::from(&item[..])).collect()))
+fn lists(items: impl Strategy<Value = Vec<Vec<i64>>>) -> impl Strategy<Value = FamilyAttribute> {
+    items.prop_map(|items| FamilyAttribute::List(items.iter().map(|item| FamilyAttribute::from(&item[..])).collect()))
 }
 
 /// Each basis moves one unit further along some axis, or nowhere.
@@ -107,11 +107,11 @@ fn units(rank: usize) -> impl Strategy<Value = Vec<Vec<i64>>> {
     })
 }
 
-fn proper(kind: Kind, rank: usize) -> BoxedStrategy<Attribute> {
+fn proper(kind: Kind, rank: usize) -> BoxedStrategy<FamilyAttribute> {
     let coordinate = prop_oneof![4 => Just(0i64), 8 => (0..6u32).prop_map(|bits| 1i64 << bits), 1 => number()];
     match kind {
-        Kind::Number => number().prop_map(Attribute::Int).boxed(),
-        Kind::Flag => any::<bool>().prop_map(Attribute::Bool).boxed(),
+        Kind::Number => number().prop_map(FamilyAttribute::Int).boxed(),
+        Kind::Flag => any::<bool>().prop_map(FamilyAttribute::Bool).boxed(),
         Kind::PerAxis => list(vec(number(), rank)).boxed(),
         Kind::Few => list(vec(number(), 2..=3)).boxed(),
         Kind::Pairs => lists(vec(vec(number(), 2), 0..3)).boxed(),
@@ -120,22 +120,24 @@ fn proper(kind: Kind, rank: usize) -> BoxedStrategy<Attribute> {
             let wild = vec(vec(coordinate, rank), 0..7);
             lists(prop_oneof![2 => Just(Vec::new()), 6 => units(rank), 1 => wild]).boxed()
         }
-        Kind::Spec(of) => spec(*of, rank).prop_map(|spec| Attribute::Spec(Box::new(spec))).boxed(),
-        Kind::OneOf(numbers) => prop::sample::select(numbers).prop_map(Attribute::Int).boxed(),
-        Kind::ListOf(all) => prop::sample::select(all).prop_map(Attribute::from).boxed(),
-        Kind::Word(words) => prop::sample::select(words).prop_map(|word| Attribute::Text(word.to_owned())).boxed(),
+        Kind::Spec(of) => spec(*of, rank).prop_map(|spec| FamilyAttribute::Spec(Box::new(spec))).boxed(),
+        Kind::OneOf(numbers) => prop::sample::select(numbers).prop_map(FamilyAttribute::Int).boxed(),
+        Kind::ListOf(all) => prop::sample::select(all).prop_map(FamilyAttribute::from).boxed(),
+        Kind::Word(words) => {
+            prop::sample::select(words).prop_map(|word| FamilyAttribute::Text(word.to_owned())).boxed()
+        }
     }
 }
 
-fn anything() -> impl Strategy<Value = Attribute> {
+fn anything() -> impl Strategy<Value = FamilyAttribute> {
     let number = prop_oneof![any::<i64>(), number()];
     let leaf = prop_oneof![
-        number.prop_map(Attribute::Int),
-        any::<bool>().prop_map(Attribute::Bool),
-        "[a-z]{0,4}".prop_map(Attribute::Text),
-        Just(Attribute::Spec(Box::new(FamilySpec::new("blocked")))),
+        number.prop_map(FamilyAttribute::Int),
+        any::<bool>().prop_map(FamilyAttribute::Bool),
+        "[a-z]{0,4}".prop_map(FamilyAttribute::Text),
+        Just(FamilyAttribute::Spec(Box::new(FamilySpec::new("blocked")))),
     ];
-    leaf.prop_recursive(3, 80, 70, |inner| vec(inner, 0..70).prop_map(Attribute::List))
+    leaf.prop_recursive(3, 80, 70, |inner| vec(inner, 0..70).prop_map(FamilyAttribute::List))
 }
 
 /// Asks for `cases` layouts and checks those that there are; some must be there, or the questions

@@ -1,8 +1,8 @@
 //! A kernel that computes one value of each argument, on the emulator.
 
-use tilewright_emulator::{Argument, GlobalMemory, Limits, run};
+use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run};
 use tilewright_kernel::{
-    Binary, Builder, Element, Kernel, Launch, Module, Space, SpecialRegister, Type, Value, verify,
+    Binary, Builder, Element, Kernel, Launch, MemorySpace, Module, SpecialRegister, Type, Value, verify,
 };
 
 use crate::emulator_target::target;
@@ -19,9 +19,11 @@ fn place(builder: &mut Builder, parameter: u32, element: Element, index: Value) 
 
 /// A kernel from buffers of the given elements to one: each lane takes the elements of its number.
 pub fn kernel(from: &[Element], to: Element, body: impl FnOnce(&mut Builder, &[Value]) -> Value) -> Kernel {
-    let mut parameters =
-        ["a", "b", "c"][..from.len()].iter().map(|name| (*name, Type::Pointer(Space::Global))).collect::<Vec<_>>();
-    parameters.push(("to", Type::Pointer(Space::Global)));
+    let mut parameters = ["a", "b", "c"][..from.len()]
+        .iter()
+        .map(|name| (*name, Type::Pointer(MemorySpace::Global)))
+        .collect::<Vec<_>>();
+    parameters.push(("to", Type::Pointer(MemorySpace::Global)));
     let mut builder = Builder::new("elementwise", Launch::new(LANES, WARPS), &parameters);
     let lane = builder.special(SpecialRegister::Lane);
     let warp = builder.special(SpecialRegister::Warp);
@@ -59,7 +61,7 @@ pub fn results(kernel: &Kernel, from: &[Element], to: Element, arguments: &[Vec<
     let bytes = (to.bits() / 8) as usize;
     let result = memory.allocate(whole * bytes);
     buffers.push(Argument::Buffer(result));
-    let limits = Limits::default();
+    let limits = RunLimits::default();
     run(kernel, &target(true), [blocks as u32, 1, 1], &buffers, &mut memory, &limits)
         .unwrap_or_else(|fault| panic!("{fault}"));
     let data = memory.read_all(result).expect("every lane wrote");

@@ -1,6 +1,6 @@
 //! A small invented target: 4 or 8 lanes, 8 banks of 4 bytes.
 
-use tilewright_emulator::{Argument, Fault, GlobalMemory, Limits, Report, run};
+use tilewright_emulator::{Argument, Fault, GlobalMemory, RunLimits, RunReport, run};
 use tilewright_kernel::{Kernel, text};
 use tilewright_target::{
     BankRow, Cost, CostTable, Direction, Evidence, ExchangeKind, ExchangeRow, Global, Lanes, Limits as TargetLimits,
@@ -120,8 +120,8 @@ pub fn body(warps: u32, body: &str) -> Kernel {
 }
 
 /// Runs one block of a kernel of [`body`].
-pub fn run_body(warps: u32, text: &str, warp_ordered: bool) -> Result<Report, Fault> {
-    let limits = Limits { steps: 10_000, ..Limits::default() };
+pub fn run_body(warps: u32, text: &str, warp_ordered: bool) -> Result<RunReport, Fault> {
+    let limits = RunLimits { steps: 10_000, ..RunLimits::default() };
     run(&body(warps, text), &target(warp_ordered), [1, 1, 1], &[], &mut GlobalMemory::new(), &limits)
 }
 
@@ -130,7 +130,7 @@ pub fn written(text: &str, bytes: usize) -> Vec<u8> {
     let mut memory = GlobalMemory::new();
     let buffer = memory.allocate(bytes);
     let arguments = [Argument::Buffer(buffer)];
-    let done = run(&kernel(text), &target(true), [1, 1, 1], &arguments, &mut memory, &Limits::default());
+    let done = run(&kernel(text), &target(true), [1, 1, 1], &arguments, &mut memory, &RunLimits::default());
     done.unwrap_or_else(|fault| panic!("{fault}"));
     memory.read_all(buffer).expect("all is written").to_vec()
 }
@@ -171,7 +171,7 @@ pub fn apply(from: (&str, usize), to: (&str, usize), statement: &str, pairs: &[(
     let arguments =
         [Argument::Buffer(a), Argument::Buffer(b), Argument::Buffer(result), Argument::Scalar(pairs.len() as u64)];
     let blocks = pairs.len().div_ceil(8) as u32;
-    let done = run(&kernel(&text), &target(true), [blocks, 1, 1], &arguments, &mut memory, &Limits::default());
+    let done = run(&kernel(&text), &target(true), [blocks, 1, 1], &arguments, &mut memory, &RunLimits::default());
     done.unwrap_or_else(|fault| panic!("{fault}\n{text}"));
     let read = memory.read_all(result).expect("all is written");
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));

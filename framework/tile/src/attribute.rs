@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::decimal;
-use super::types::{LayoutName, Type, WriteLayout, write_types};
+use super::types::{LayoutName, TileType, WriteLayout, write_types};
 
 /// A value known when the program is written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -14,7 +14,7 @@ pub enum Attribute {
     /// True or false.
     Bool(bool),
     /// An integer or floating-point number: its bits, and its type.
-    Number(Number),
+    Number(TypedNumber),
     /// A text.
     Text(Arc<str>),
     /// The name of a function or of something else of the module: `@name`.
@@ -24,11 +24,11 @@ pub enum Attribute {
     /// Values in brackets.
     List(Vec<Attribute>),
     /// Numbers of one type without brackets: `array<i32: 1, 0>`; each as its bits.
-    Array(Type, Vec<u64>),
+    Array(TileType, Vec<u64>),
     /// The elements of a tensor: `dense<0.0> : tensor<4xf32>`.
     Dense(Dense),
     /// A type.
-    Type(Type),
+    Type(TileType),
     /// Named values in braces.
     Dictionary(Attributes),
     /// A layout.
@@ -39,18 +39,18 @@ pub enum Attribute {
 
 /// A number of a type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Number {
+pub struct TypedNumber {
     /// Its bits; those above the type's width are zero.
     pub bits: u64,
     /// An integer, `index` or a floating-point type.
-    pub ty: Type,
+    pub ty: TileType,
 }
 
 /// The elements of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Dense {
     /// The tensor's type.
-    pub ty: Type,
+    pub ty: TileType,
     /// The bits of its elements, row-major; one alone where all are the same.
     pub elements: Arc<[u64]>,
 }
@@ -99,16 +99,16 @@ impl Attributes {
     }
 }
 
-impl Number {
+impl TypedNumber {
     /// The integer, its highest bit taken as a sign; `None` of a floating-point number.
     #[must_use]
     pub fn as_integer(&self) -> Option<i64> {
         match self.ty {
-            Type::Integer(bits, _) if bits < 64 => {
+            TileType::Integer(bits, _) if bits < 64 => {
                 let unused = 64 - bits.max(1);
                 Some((self.bits << unused) as i64 >> unused)
             }
-            Type::Integer(..) | Type::Index => Some(self.bits as i64),
+            TileType::Integer(..) | TileType::Index => Some(self.bits as i64),
             _ => None,
         }
     }
@@ -117,12 +117,12 @@ impl Number {
 impl Attribute {
     /// An integer of a type, cut to its width.
     #[must_use]
-    pub fn integer(value: i64, ty: Type) -> Self {
+    pub fn integer(value: i64, ty: TileType) -> Self {
         let kept = match ty {
-            Type::Integer(bits, _) if bits < 64 => value as u64 & ((1 << bits) - 1),
+            TileType::Integer(bits, _) if bits < 64 => value as u64 & ((1 << bits) - 1),
             _ => value as u64,
         };
-        Self::Number(Number { bits: kept, ty })
+        Self::Number(TypedNumber { bits: kept, ty })
     }
 
     /// The integer that this is; true and false are one and zero.
@@ -146,9 +146,9 @@ impl Attribute {
 
     /// The type that a constant of this value has.
     #[must_use]
-    pub fn value_type(&self) -> Option<Type> {
+    pub fn value_type(&self) -> Option<TileType> {
         match self {
-            Self::Bool(_) => Some(Type::BOOLEAN),
+            Self::Bool(_) => Some(TileType::BOOLEAN),
             Self::Number(number) => Some(number.ty.clone()),
             Self::Dense(dense) => Some(dense.ty.clone()),
             _ => None,
@@ -164,7 +164,7 @@ impl From<bool> for Attribute {
 
 impl From<i32> for Attribute {
     fn from(value: i32) -> Self {
-        Self::integer(i64::from(value), Type::integer(32))
+        Self::integer(i64::from(value), TileType::integer(32))
     }
 }
 
@@ -204,7 +204,7 @@ impl Attribute {
                 f.write_str(">")
             }
             Self::Dense(dense) => dense.write(f, layouts),
-            Self::Type(Type::Function(signature)) => {
+            Self::Type(TileType::Function(signature)) => {
                 f.write_str("(")?;
                 write_types(f, &signature.arguments, layouts)?;
                 f.write_str(") -> (")?;
@@ -286,11 +286,11 @@ pub(super) fn write_quoted(f: &mut dyn fmt::Write, text: &str) -> fmt::Result {
 }
 
 /// A number without its type.
-pub(super) fn write_bits(f: &mut dyn fmt::Write, bits: u64, ty: &Type) -> fmt::Result {
+pub(super) fn write_bits(f: &mut dyn fmt::Write, bits: u64, ty: &TileType) -> fmt::Result {
     match ty {
-        Type::Float(float) => f.write_str(&decimal::text(*float, bits)),
-        Type::Integer(1, _) => write!(f, "{}", bits & 1 == 1),
-        _ => match (Number { bits, ty: ty.clone() }).as_integer() {
+        TileType::Float(float) => f.write_str(&decimal::text(*float, bits)),
+        TileType::Integer(1, _) => write!(f, "{}", bits & 1 == 1),
+        _ => match (TypedNumber { bits, ty: ty.clone() }).as_integer() {
             Some(value) => write!(f, "{value}"),
             None => write!(f, "0x{bits:X}"),
         },
@@ -311,7 +311,7 @@ impl Dense {
 }
 
 /// Elements in brackets, one pair for each axis.
-fn write_nested(f: &mut dyn fmt::Write, shape: &[u64], elements: &[u64], ty: &Type) -> fmt::Result {
+fn write_nested(f: &mut dyn fmt::Write, shape: &[u64], elements: &[u64], ty: &TileType) -> fmt::Result {
     let Some((size, inner)) = shape.split_first() else {
         return elements.first().map_or(Ok(()), |bits| write_bits(f, *bits, ty));
     };

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::attribute::Attributes;
 use super::op::Definition;
 use super::op::name::tt;
-use super::types::Type;
+use super::types::TileType;
 
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident) => {
@@ -91,7 +91,7 @@ pub struct Location {
 
 /// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum ValueOrigin {
     /// A result of an operation, by its number.
     Result(Op, u32),
     /// An argument of a block, by its number.
@@ -100,8 +100,8 @@ pub enum Origin {
 
 #[derive(Debug, Clone)]
 struct ValueData {
-    ty: Type,
-    origin: Origin,
+    ty: TileType,
+    origin: ValueOrigin,
     name: Option<Arc<str>>,
 }
 
@@ -156,17 +156,17 @@ impl Body {
     }
 
     /// Gives a block one more argument.
-    pub fn add_argument(&mut self, block: Block, ty: Type) -> Value {
+    pub fn add_argument(&mut self, block: Block, ty: TileType) -> Value {
         let place = number(self.blocks[block.index()].arguments.len());
-        let value = self.add_value(ty, Origin::Argument(block, place));
+        let value = self.add_value(ty, ValueOrigin::Argument(block, place));
         self.blocks[block.index()].arguments.push(value);
         value
     }
 
     /// A new operation that is in no block yet, with results of these types; its `results` are replaced by them.
-    pub fn add_op(&mut self, mut operation: Operation, results: impl IntoIterator<Item = Type>) -> Op {
+    pub fn add_op(&mut self, mut operation: Operation, results: impl IntoIterator<Item = TileType>) -> Op {
         let op = Op(number(self.ops.len()));
-        let make = |(place, ty)| self.add_value(ty, Origin::Result(op, number(place)));
+        let make = |(place, ty)| self.add_value(ty, ValueOrigin::Result(op, number(place)));
         operation.results = results.into_iter().enumerate().map(make).collect();
         self.ops.push(operation);
         op
@@ -177,7 +177,7 @@ impl Body {
         self.blocks[block.index()].ops.push(op);
     }
 
-    fn add_value(&mut self, ty: Type, origin: Origin) -> Value {
+    fn add_value(&mut self, ty: TileType, origin: ValueOrigin) -> Value {
         self.values.push(ValueData { ty, origin, name: None });
         Value(number(self.values.len() - 1))
     }
@@ -218,18 +218,18 @@ impl Body {
 
     /// The type of a value.
     #[must_use]
-    pub fn ty(&self, value: Value) -> &Type {
+    pub fn ty(&self, value: Value) -> &TileType {
         &self.values[value.index()].ty
     }
 
     /// Gives a value another type.
-    pub fn set_type(&mut self, value: Value, ty: Type) {
+    pub fn set_type(&mut self, value: Value, ty: TileType) {
         self.values[value.index()].ty = ty;
     }
 
     /// Where a value comes from.
     #[must_use]
-    pub fn origin(&self, value: Value) -> Origin {
+    pub fn origin(&self, value: Value) -> ValueOrigin {
         self.values[value.index()].origin
     }
 

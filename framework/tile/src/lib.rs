@@ -1,7 +1,7 @@
 //! Tile programs: typed operations on whole tensors, which the lanes of a block carry out together.
 //!
 //! The text of this IR is Triton's ([`text`]), so that real programs are read as they are. What operations there are
-//! is data ([`op`]): rows of dialect files, to which vendors' dialects are added from outside. A [`Module`] has
+//! is data ([`op`]): rows of dialect files, to which vendors' dialects are added from outside. A [`TileModule`] has
 //! functions; a function's [`Body`] is an arena of operations, blocks, regions and values.
 //!
 //! [`facts`] is what is known of integers and pointers before a program runs.
@@ -23,9 +23,12 @@ mod verify;
 pub mod view_layout;
 mod zero;
 
-pub use attribute::{Attribute, Attributes, Dense, Number};
-pub use body::{Block, Body, Location, Op, Operation, Origin, Region, Successor, Value, Values};
+pub use attribute::{Attribute, Attributes, Dense, TypedNumber};
+pub use body::{Block, Body, Location, Op, Operation, Region, Successor, Value, ValueOrigin, Values};
 pub use build::{BuildError, FunctionBuilder, OperationBuilder};
-pub use module::{Function, Module, Visibility};
-pub use types::{Descriptor, Float, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type, View};
-pub use verify::{Violation, verify};
+pub use module::{Function, TileModule, Visibility};
+pub use types::{
+    Float, FunctionType, GLOBAL, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
+    TensorViewType, TileType,
+};
+pub use verify::{TileViolation, verify};

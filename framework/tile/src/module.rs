@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::attribute::Attributes;
 use super::body::{Body, Location};
-use super::types::Signature;
+use super::types::FunctionType;
 
 /// A program: functions that call each other, one or more of which a launch begins with.
 #[derive(Debug, Clone, Default)]
-pub struct Module {
+pub struct TileModule {
     /// What the module is told: warps, lanes, the target, ...
     pub attributes: Attributes,
     /// The functions; names differ.
@@ -25,7 +25,7 @@ pub struct Function {
     /// Whether a launch may begin with it.
     pub visibility: Visibility,
     /// The types of its arguments and results.
-    pub signature: Signature,
+    pub signature: FunctionType,
     /// What each argument is told, such as by what its value can be divided.
     pub arguments: Vec<Attributes>,
     /// What each result is told.
@@ -65,7 +65,7 @@ impl Visibility {
     }
 }
 
-impl Module {
+impl TileModule {
     /// The function of a name.
     #[must_use]
     pub fn function(&self, name: &str) -> Option<&Function> {

@@ -6,7 +6,7 @@
 
 use thiserror::Error;
 
-use tilewright_layout::cute::{CuteError, Tree, View, open_tuple};
+use tilewright_layout::cute::{CuteError, Tree, TupleView, open_tuple};
 
 /// How far the next element along a mode is, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum ModeStride {
 
 /// One mode of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mode {
+pub struct ViewMode {
     /// Its size; none where the launch alone knows it.
     pub size: Option<u64>,
     /// Its stride.
@@ -30,7 +30,7 @@ pub struct Mode {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewLayout {
     /// The axes.
-    pub axes: Vec<Vec<Mode>>,
+    pub axes: Vec<Vec<ViewMode>>,
     /// How many strides are operands.
     pub operands: usize,
 }
@@ -59,7 +59,7 @@ impl ViewLayout {
             text.split_once(':').ok_or_else(|| wrong("expected `:` before the strides".to_owned()))?;
         let (shape, strides) = (term(shape).map_err(wrong)?, term(strides).map_err(wrong)?);
         let (shape, strides) = match (shape.view(), strides.view()) {
-            (View::Tuple(shape), View::Tuple(strides)) => (shape, strides),
+            (TupleView::Tuple(shape), TupleView::Tuple(strides)) => (shape, strides),
             _ => (std::slice::from_ref(&shape), std::slice::from_ref(&strides)),
         };
         if shape.len() != strides.len() {
@@ -82,15 +82,15 @@ impl ViewLayout {
     /// The size of each axis; none where a mode of it is `?`.
     #[must_use]
     pub fn shape(&self) -> Vec<Option<u64>> {
-        let size = |modes: &Vec<Mode>| modes.iter().try_fold(1u64, |size, mode| size.checked_mul(mode.size?));
+        let size = |modes: &Vec<ViewMode>| modes.iter().try_fold(1u64, |size, mode| size.checked_mul(mode.size?));
         self.axes.iter().map(size).collect()
     }
 }
 
 /// The modes of one axis.
-fn paired(shape: &Term, stride: &Term, operands: &mut usize, modes: &mut Vec<Mode>) -> Result<(), String> {
+fn paired(shape: &Term, stride: &Term, operands: &mut usize, modes: &mut Vec<ViewMode>) -> Result<(), String> {
     match (shape.view(), stride.view()) {
-        (View::Leaf(size), View::Leaf(stride)) => {
+        (TupleView::Leaf(size), TupleView::Leaf(stride)) => {
             let stride = stride.map_or_else(
                 || {
                     *operands += 1;
@@ -101,10 +101,10 @@ fn paired(shape: &Term, stride: &Term, operands: &mut usize, modes: &mut Vec<Mod
             if *size == Some(0) {
                 return Err("a size is zero".to_owned());
             }
-            modes.push(Mode { size: *size, stride });
+            modes.push(ViewMode { size: *size, stride });
             Ok(())
         }
-        (View::Tuple(shapes), View::Tuple(strides)) if shapes.len() == strides.len() => {
+        (TupleView::Tuple(shapes), TupleView::Tuple(strides)) if shapes.len() == strides.len() => {
             shapes.iter().zip(strides).try_for_each(|(shape, stride)| paired(shape, stride, operands, modes))
         }
         _ => Err("the strides are not of the shape's form".to_owned()),
@@ -123,8 +123,8 @@ fn term(text: &str) -> Result<Term, String> {
 mod tests {
     use super::*;
 
-    fn known(size: u64, stride: u64) -> Mode {
-        Mode { size: Some(size), stride: ModeStride::Elements(stride) }
+    fn known(size: u64, stride: u64) -> ViewMode {
+        ViewMode { size: Some(size), stride: ModeStride::Elements(stride) }
     }
 
     #[test]
@@ -132,9 +132,9 @@ mod tests {
         let layout = ViewLayout::parse("(128, (4,8), ?) : (?, (1, 64), ?)").expect("a layout");
         assert_eq!(layout.shape(), [Some(128), Some(32), None]);
         assert_eq!(layout.operands, 2);
-        assert_eq!(layout.axes[0], [Mode { size: Some(128), stride: ModeStride::Operand(0) }]);
+        assert_eq!(layout.axes[0], [ViewMode { size: Some(128), stride: ModeStride::Operand(0) }]);
         assert_eq!(layout.axes[1], [known(4, 1), known(8, 64)]);
-        assert_eq!(layout.axes[2], [Mode { size: None, stride: ModeStride::Operand(1) }]);
+        assert_eq!(layout.axes[2], [ViewMode { size: None, stride: ModeStride::Operand(1) }]);
         assert_eq!(ViewLayout::parse("64:1").expect("a layout").axes, [[known(64, 1)]]);
     }
 

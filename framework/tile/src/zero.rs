@@ -1,13 +1,13 @@
 //! Values that are known to be zero.
 
-use super::{Attribute, Body, Origin, Value};
+use super::{Attribute, Body, Value, ValueOrigin};
 use crate::op::name::{arith, tt, ttg};
 
 impl Body {
     /// Whether all elements of a value are zero, as memory has it.
     #[must_use]
     pub fn is_zero(&self, value: Value) -> bool {
-        let Origin::Result(op, _) = self.origin(value) else { return false };
+        let ValueOrigin::Result(op, _) = self.origin(value) else { return false };
         let operation = self.op(op);
         match operation.name() {
             arith::CONSTANT => match operation.attributes.get("value") {

@@ -2,11 +2,11 @@
 //! strides, element by element.
 
 use super::CheckFailure;
-use super::case::{After, Buffer, Element, Given};
+use super::case::{CaseBuffer, CaseElement, CaseValue, Expectation};
 use super::exact::scrambled;
 use super::test_case::{Legend, TestBuffer, TestCase, input};
 use crate::kernels::{Bulk, BulkFlaw, bulk_kernel};
-use tilewright_kernel::{MAX_RANK, MappedTensor, Outside, TensorMap};
+use tilewright_kernel::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
 use tilewright_target::{Completion, Instruction};
 use tilewright_tile::Float;
 
@@ -31,11 +31,11 @@ impl<'a> Mapped<'a> {
         Self { map, sizes, strides, bytes }
     }
 
-    fn given<B>(&self, buffer: B) -> MappedTensor<B> {
+    fn given<B>(&self, buffer: B) -> TensorMapBinding<B> {
         let (mut sizes, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
         sizes.iter_mut().zip(&self.sizes).for_each(|(own, &size)| *own = size);
         strides.iter_mut().zip(&self.strides).for_each(|(own, &stride)| *own = stride);
-        MappedTensor { buffer, offset: 0, sizes, strides }
+        TensorMapBinding { buffer, offset: 0, sizes, strides }
     }
 
     /// Where the element of the box is in the tensor, in bytes; none where there is no tensor.
@@ -98,18 +98,18 @@ impl Sides {
     }
 
     /// Buffers of what lies in global and in shared memory; elements in shared memory are of a kind.
-    fn buffers(self, bytes: usize, held: Element) -> [TestBuffer; 2] {
+    fn buffers(self, bytes: usize, held: CaseElement) -> [TestBuffer; 2] {
         let ([global, shared], [global_after, shared_after]) = (self.before, self.after);
         [
-            changed("global", "the tensor's memory", Element::Unsigned(8), bytes, [global, global_after]),
+            changed("global", "the tensor's memory", CaseElement::Unsigned(8), bytes, [global, global_after]),
             changed("held", "shared memory", held, bytes, [shared, shared_after]),
         ]
     }
 }
 
 /// A floating-point element of so many bits.
-fn float(bits: u32) -> Option<Element> {
-    let floats = [Float::F16, Float::F32, Float::F64].map(Element::Float);
+fn float(bits: u32) -> Option<CaseElement> {
+    let floats = [Float::F16, Float::F32, Float::F64].map(CaseElement::Float);
     floats.into_iter().find(|element| element.bytes() * 8 == bits as usize)
 }
 
@@ -118,14 +118,14 @@ fn float(bits: u32) -> Option<Element> {
 fn changed(
     name: &str,
     place: &'static str,
-    element: Element,
+    element: CaseElement,
     bytes: usize,
     [before, after]: [Vec<u8>; 2],
 ) -> TestBuffer {
-    let is_integer = matches!(element, Element::Unsigned(_));
+    let is_integer = matches!(element, CaseElement::Unsigned(_));
     let legend = Legend::of_elements(8 * bytes as u32, move |index| (format!("place {index} of {place}"), index));
     let shape = vec![(before.len() / element.bytes()) as u64];
-    let content = Buffer { name: name.to_owned(), element, shape, before, after: After::exactly(after) };
+    let content = CaseBuffer { name: name.to_owned(), element, shape, before, after: Expectation::exactly(after) };
     TestBuffer { content, is_output: false, legend: is_integer.then_some(legend) }
 }
 
@@ -153,10 +153,10 @@ pub fn box_copy_case(
     let sides = Sides::of_box(row, &mapped, origin)?;
     let kernel = bulk_kernel(row, lanes, Bulk::Box(map), flaw).map_err(CheckFailure::Row)?;
     let is_number = map.outside == Outside::NotANumber;
-    let element = float(map.element_bits).filter(|_| is_number).unwrap_or(Element::Unsigned(8));
+    let element = float(map.element_bits).filter(|_| is_number).unwrap_or(CaseElement::Unsigned(8));
     let [global, held] = sides.buffers((map.element_bits / 8) as usize, element);
     let origin = input(1, origin.iter().flat_map(|at| at.to_le_bytes()).collect());
-    let arguments = vec![Given::Tensor(mapped.given(0)), Given::Buffer(1), Given::Buffer(2)];
+    let arguments = vec![CaseValue::Tensor(mapped.given(0)), CaseValue::Buffer(1), CaseValue::Buffer(2)];
     Ok(TestCase::new(kernel, [1, 1, 1], arguments, vec![global, origin, held]))
 }
 
@@ -171,7 +171,7 @@ pub fn span_copy_case(
     flaw: Option<BulkFlaw>,
 ) -> Result<TestCase, CheckFailure> {
     let kernel = bulk_kernel(row, lanes, Bulk::Span(bytes), flaw).map_err(CheckFailure::Row)?;
-    Ok(TestCase::of_buffers(kernel, 1, Sides::of_span(row, bytes).buffers(1, Element::Unsigned(8)).into()))
+    Ok(TestCase::of_buffers(kernel, 1, Sides::of_span(row, bytes).buffers(1, CaseElement::Unsigned(8)).into()))
 }
 
 /// Bytes that look like any others, but not like what is outside.

@@ -1,12 +1,12 @@
 //! The one check of a test case, whatever device runs it: hardware, a virtual device, the emulator, or a pack elsewhere.
 
-use tilewright_emulator::{Limits, Report};
+use tilewright_emulator::{RunLimits, RunReport};
 use tilewright_kernel::{self as kernel, Module};
 use tilewright_plan::movement::Means;
 use tilewright_plugin::{Artifact, CompileOptions, Device, Launched, Target};
 use tilewright_target::Instruction;
 
-use super::case::{After, Buffer, Difference};
+use super::case::{CaseBuffer, Difference, Expectation};
 use super::check_failure::CheckFailure;
 use super::emulated_device::{EmulatedDevice, kernel_ir};
 use super::loaded_launch::LoadedLaunch;
@@ -28,7 +28,7 @@ pub fn check(case: &TestCase, target: &dyn Target, device: &mut dyn Device) -> R
 ///
 /// # Errors
 /// [`CheckFailure`]: the first thing that is wrong.
-pub fn check_emulated<'a>(case: &TestCase, means: impl Into<Means<'a>>) -> Result<Report, CheckFailure> {
+pub fn check_emulated<'a>(case: &TestCase, means: impl Into<Means<'a>>) -> Result<RunReport, CheckFailure> {
     let means = means.into();
     let module = verified(case, means.instructions)?;
     let mut device = EmulatedDevice::new(means.target, means.instructions);
@@ -41,7 +41,7 @@ pub fn check_emulated<'a>(case: &TestCase, means: impl Into<Means<'a>>) -> Resul
 ///
 /// # Errors
 /// [`CheckFailure`]: the first thing that is wrong.
-pub fn check_all_emulated<'a>(cases: &[TestCase], means: impl Into<Means<'a>>) -> Result<Report, CheckFailure> {
+pub fn check_all_emulated<'a>(cases: &[TestCase], means: impl Into<Means<'a>>) -> Result<RunReport, CheckFailure> {
     let means = means.into();
     let reports = cases.iter().map(|case| check_emulated(case, means)).collect::<Result<Vec<_>, _>>()?;
     reports.first().copied().ok_or_else(|| CheckFailure::Row("there is no case to run".to_owned()))
@@ -83,8 +83,8 @@ pub fn check_loaded(launch: &TestLaunch, loaded: &mut LoadedLaunch<'_>) -> Resul
 pub(crate) fn emulate(
     case: TestCase,
     means: Means<'_>,
-    limits: &Limits,
-) -> Result<(Report, Vec<Difference>), CheckFailure> {
+    limits: &RunLimits,
+) -> Result<(RunReport, Vec<Difference>), CheckFailure> {
     let TestCase { kernel, launch } = case;
     let mut device = EmulatedDevice::new(means.target, means.instructions).with_limits(*limits);
     let artifact = kernel_ir(&Module { kernels: vec![kernel] }, means.instructions);
@@ -114,10 +114,10 @@ fn differences(launch: &TestLaunch, left: &[Vec<u8>]) -> Vec<Difference> {
 }
 
 /// The field of the first bit that is wrong, of a buffer that must hold certain bits.
-fn wrong_field(content: &Buffer, legend: &Legend, left: &[u8]) -> Option<CheckFailure> {
+fn wrong_field(content: &CaseBuffer, legend: &Legend, left: &[u8]) -> Option<CheckFailure> {
     let (expected, mask) = match &content.after {
-        After::Expected { bytes, .. } => (bytes, None),
-        After::Masked { bytes, mask } => (bytes, Some(mask)),
+        Expectation::Expected { bytes, .. } => (bytes, None),
+        Expectation::Masked { bytes, mask } => (bytes, Some(mask)),
         _ => return None,
     };
     let wrong = |at: usize| (left[at] ^ expected[at]) & mask.map_or(0xff, |mask| mask[at]);

@@ -9,7 +9,7 @@
 //! here. Where they are to saturate, the second run is with integers of which they do, the same in any order.
 
 use super::CheckFailure;
-use super::case::{After, Element};
+use super::case::{CaseElement, Expectation};
 use super::contraction_factors::Factors;
 use super::contraction_memory::{Value, multiplied};
 use super::exact::Exact;
@@ -19,7 +19,7 @@ use crate::kernels::mma_kernel;
 use tilewright_kernel::Kernel;
 use tilewright_plan::contract::Contraction;
 use tilewright_plan::movement::Means;
-use tilewright_target::Number;
+use tilewright_target::ElementType;
 
 /// The plan's kernels on two or three sets of factors.
 ///
@@ -117,12 +117,12 @@ impl Factors {
         }
         if !values.is_empty() {
             let element = element_named(&plan.question.accumulator.to_string())?;
-            return Ok(output(0, element, vec![m, n], After::Near { values, rests, allowed }));
+            return Ok(output(0, element, vec![m, n], Expectation::Near { values, rests, allowed }));
         }
         let legend = Legend::of_elements(bits, move |index| {
             (format!("row {}, column {} of the result", index / n, index % n), index)
         });
-        let result = output(0, Element::Unsigned(bits), vec![m, n], After::exactly(bytes));
+        let result = output(0, CaseElement::Unsigned(bits), vec![m, n], Expectation::exactly(bytes));
         Ok(TestBuffer { legend: Some(legend), ..result })
     }
 
@@ -146,7 +146,7 @@ impl Factors {
         });
         let start = if accumulates { self.c.elements[row * n + column].1 } else { Value::Integer(0) };
         let kind = self.c.kind;
-        if self.is_exact || matches!(kind, Number::Integer { .. }) {
+        if self.is_exact || matches!(kind, ElementType::Integer { .. }) {
             let whole = |value| if let Value::Integer(value) = value { value } else { 0 };
             let total = terms.fold(whole(start), |sum, (a, b)| sum.wrapping_add(whole(a).wrapping_mul(whole(b))));
             let total = if plan.question.saturating { kind.saturated(total as i64) } else { total as i64 };
@@ -162,10 +162,10 @@ impl Factors {
 }
 
 /// What elements of a type of sums are in a buffer.
-fn element_named(name: &str) -> Result<Element, CheckFailure> {
+fn element_named(name: &str) -> Result<CaseElement, CheckFailure> {
     // Instructions call integers with a sign `s32`, programs `i32`.
     let name = name.strip_prefix('s').map_or(name.to_owned(), |bits| format!("i{bits}"));
-    Element::named(&name).map_err(CheckFailure::Row)
+    CaseElement::named(&name).map_err(CheckFailure::Row)
 }
 
 /// An unevaluated sum of two numbers of binary64: some 100 bits (Dekker, 1971).

@@ -5,7 +5,7 @@ use super::contraction_memory::{Matrix, Value};
 use super::exact::{Exact, scrambled};
 use super::tolerance::Tolerance;
 use tilewright_plan::contract::{Contraction, Scale};
-use tilewright_target::Number;
+use tilewright_target::ElementType;
 
 /// The elements of `a`, `b` and `c`, row-major, as bits and as values, and the scales of `a` and of `b`, for each row or
 /// column its blocks.
@@ -23,8 +23,8 @@ impl Factors {
     fn of(
         plan: &Contraction,
         is_exact: bool,
-        of: impl Fn(u64, Number, u64) -> Result<(u64, Value), String>,
-        scale: impl Fn(Number, Scale, u64) -> Result<(u64, Value), String>,
+        of: impl Fn(u64, ElementType, u64) -> Result<(u64, Value), String>,
+        scale: impl Fn(ElementType, Scale, u64) -> Result<(u64, Value), String>,
     ) -> Result<Self, CheckFailure> {
         let question = &plan.question;
         let [m, n, k] = question.shape;
@@ -50,15 +50,15 @@ impl Factors {
         let k = plan.question.shape[2];
         let most = if plan.question.scales.iter().any(Option::is_some) { 64 } else { 4 };
         let stride = match accumulator {
-            Number::Integer { .. } => 1,
-            Number::Float(_) => (most * k + 2).div_ceil(1 << tolerance.exact_bits()).next_power_of_two(),
+            ElementType::Integer { .. } => 1,
+            ElementType::Float(_) => (most * k + 2).div_ceil(1 << tolerance.exact_bits()).next_power_of_two(),
         };
-        let element = |which, kind: Number, index| {
+        let element = |which, kind: ElementType, index| {
             let value = (scrambled(index, which) % 5) as i64 - 2;
             let value = if which == 1 && index % k % stride != index / k % stride { 0 } else { kind.nearest(value) };
             Ok((kind.encode(value)?, Value::Integer(value.into())))
         };
-        let scale = |kind: Number, _, index| {
+        let scale = |kind: ElementType, _, index| {
             let value = 1 << (scrambled(index, 9) % 3);
             Ok((kind.encode(value)?, Value::Integer(value.into())))
         };
@@ -72,13 +72,13 @@ impl Factors {
         let element = |which, kind, index| {
             let noise = scrambled(index, which + 3);
             Ok(match kind {
-                Number::Integer { bits, signed } => {
+                ElementType::Integer { bits, signed } => {
                     let bits_of = noise & (u64::MAX >> (64 - bits));
                     let value =
                         if signed { i128::from((noise << (64 - bits)) as i64 >> (64 - bits)) } else { bits_of.into() };
                     (bits_of, Value::Integer(value))
                 }
-                Number::Float(format) => {
+                ElementType::Float(format) => {
                     let [exponent, mantissa, below] = format.widths();
                     let field = match exponent + mantissa {
                         3 | 5 => (noise >> 56) % (1 << exponent),
@@ -93,8 +93,8 @@ impl Factors {
                 }
             })
         };
-        let scale = |kind: Number, own: Scale, index| {
-            let Number::Float(format) = kind else { return Err("scales are no integers".to_owned()) };
+        let scale = |kind: ElementType, own: Scale, index| {
+            let ElementType::Float(format) = kind else { return Err("scales are no integers".to_owned()) };
             let [_, mantissa, _] = format.widths();
             let [least, greatest] = own.exponents.unwrap_or([-6, 6]).map(i64::from);
             let noise = scrambled(index, 10);
@@ -109,9 +109,9 @@ impl Factors {
     /// what they are added to is near the end of the type on that side.
     pub(super) fn saturating(plan: &Contraction) -> Result<Self, CheckFailure> {
         let [_, n, k] = plan.question.shape;
-        let signed = |kind| matches!(kind, Number::Integer { signed: true, .. });
+        let signed = |kind| matches!(kind, ElementType::Integer { signed: true, .. });
         let of_a = plan.question.a;
-        let element = |which, kind: Number, index: u64| {
+        let element = |which, kind: ElementType, index: u64| {
             let noise = scrambled(index, which + 3) >> 8;
             let falls = |row: u64| signed(of_a) && row % 2 == 1;
             let [least, greatest] = [i64::MIN, i64::MAX].map(|end| kind.saturated(end));

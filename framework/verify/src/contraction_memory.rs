@@ -1,7 +1,7 @@
 //! Matrices that a contraction is shown with: their elements as bits and as values, and how they lie in memory.
 
 use super::CheckFailure;
-use tilewright_target::Number;
+use tilewright_target::ElementType;
 
 /// A value as an integer, or as a number.
 #[derive(Clone, Copy)]
@@ -26,16 +26,16 @@ pub(super) fn multiplied(element: Value, scale: Option<Value>) -> Value {
 /// Elements of one type.
 #[derive(Clone)]
 pub(super) struct Matrix {
-    pub kind: Number,
+    pub kind: ElementType,
     /// Row-major, as bits and as values.
     pub elements: Vec<(u64, Value)>,
 }
 
 impl Matrix {
     pub(super) fn new(
-        kind: Number,
+        kind: ElementType,
         count: u64,
-        of: impl Fn(Number, u64) -> Result<(u64, Value), String>,
+        of: impl Fn(ElementType, u64) -> Result<(u64, Value), String>,
     ) -> Result<Self, CheckFailure> {
         let elements = (0..count).map(|index| of(kind, index)).collect::<Result<_, _>>().map_err(CheckFailure::Row)?;
         Ok(Self { kind, elements })

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use tilewright_emulator::{
-    self as emulator, Argument, Emulator, Fault, FaultKind, GlobalMemory, Limits, Meanings, MemoryError, Report,
+    self as emulator, Argument, Emulator, Fault, FaultKind, GlobalMemory, Meanings, MemoryError, RunLimits, RunReport,
 };
 use tilewright_kernel::{self as kernel, Module};
 use tilewright_plugin::{
-    Artifact, Buffer, Device, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, LoadedCode,
-    Payload, Sectors,
+    Artifact, Device, DeviceBuffer, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched,
+    LoadedCode, Payload, Sectors,
 };
 use tilewright_target::{Instruction, TargetDescription};
 
@@ -29,12 +29,12 @@ pub fn kernel_ir(module: &Module, instructions: &[Instruction]) -> Artifact {
 pub struct EmulatedDevice<'a> {
     target: &'a TargetDescription,
     instructions: &'a [Instruction],
-    limits: Limits,
+    limits: RunLimits,
     memory: GlobalMemory,
     buffers: BTreeMap<u64, emulator::Buffer>,
     modules: BTreeMap<u64, Module>,
     handles: u64,
-    ended: Option<Result<Report, Fault>>,
+    ended: Option<Result<RunReport, Fault>>,
 }
 
 impl<'a> EmulatedDevice<'a> {
@@ -42,19 +42,19 @@ impl<'a> EmulatedDevice<'a> {
     #[must_use]
     pub fn new(target: &'a TargetDescription, instructions: &'a [Instruction]) -> Self {
         let (buffers, modules) = (BTreeMap::new(), BTreeMap::new());
-        let (limits, memory) = (Limits::default(), GlobalMemory::new());
+        let (limits, memory) = (RunLimits::default(), GlobalMemory::new());
         Self { target, instructions, limits, memory, buffers, modules, handles: 0, ended: None }
     }
 
     /// The same device with other limits of a launch.
     #[must_use]
-    pub fn with_limits(self, limits: Limits) -> Self {
+    pub fn with_limits(self, limits: RunLimits) -> Self {
         Self { limits, ..self }
     }
 
     /// The report of the last launch, if it ran to its end.
     #[must_use]
-    pub fn report(&self) -> Option<Report> {
+    pub fn report(&self) -> Option<RunReport> {
         self.ended.as_ref().and_then(|ended| ended.as_ref().ok().copied())
     }
 
@@ -68,7 +68,7 @@ impl<'a> EmulatedDevice<'a> {
         self.handles
     }
 
-    fn buffer(&self, buffer: Buffer) -> Result<emulator::Buffer, DeviceError> {
+    fn buffer(&self, buffer: DeviceBuffer) -> Result<emulator::Buffer, DeviceError> {
         let known = self.buffers.get(&buffer.0).copied();
         known.ok_or_else(|| DeviceError::BadBuffer(format!("{} is no buffer of this device", buffer.0)))
     }
@@ -87,30 +87,30 @@ impl Device for EmulatedDevice<'_> {
         format!("the emulator of {}", self.target.name)
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
         let size = usize::try_from(bytes).map_err(|_| DeviceError::OutOfMemory(bytes))?;
-        let buffer = Buffer(self.handle());
+        let buffer = DeviceBuffer(self.handle());
         self.buffers.insert(buffer.0, self.memory.allocate_with(&vec![0; size]));
         Ok(buffer)
     }
 
-    fn free(&mut self, buffer: Buffer) {
+    fn free(&mut self, buffer: DeviceBuffer) {
         if let Some(own) = self.buffers.remove(&buffer.0) {
             self.memory.free(own);
         }
     }
 
-    fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         let own = self.buffer(buffer)?;
         self.memory.write(own, offset as usize, bytes).map_err(bad_buffer)
     }
 
-    fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         let own = self.buffer(buffer)?;
         Ok(self.memory.read(own, offset as usize, bytes as usize).map_err(bad_buffer)?.to_vec())
     }
 
-    fn discard(&mut self, buffer: Buffer) {
+    fn discard(&mut self, buffer: DeviceBuffer) {
         if let Some(&own) = self.buffers.get(&buffer.0) {
             self.memory.discard(own);
         }
@@ -148,7 +148,7 @@ impl Device for EmulatedDevice<'_> {
     }
 }
 
-fn launched(report: &Report) -> Launched {
+fn launched(report: &RunReport) -> Launched {
     let sectors = Sectors {
         loaded: report.transactions_loaded,
         stored: report.transactions_stored,

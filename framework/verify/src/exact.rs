@@ -1,6 +1,6 @@
 //! Elements whose products and sums are known without any rounding: integers as elements of every type.
 
-use tilewright_target::{Number, RoundingMode};
+use tilewright_target::{ElementType, RoundingMode};
 
 /// A number that looks like any other.
 pub(super) fn scrambled(index: u64, seed: u64) -> u64 {
@@ -10,8 +10,8 @@ pub(super) fn scrambled(index: u64, seed: u64) -> u64 {
 }
 
 /// The element type of a name.
-pub(super) fn number_named(name: &str) -> Result<Number, String> {
-    Number::named(name).ok_or_else(|| format!("elements of type `{name}` are not known here"))
+pub(super) fn number_named(name: &str) -> Result<ElementType, String> {
+    ElementType::named(name).ok_or_else(|| format!("elements of type `{name}` are not known here"))
 }
 
 /// Integers as elements of a type.
@@ -29,7 +29,7 @@ pub(super) trait Exact: Copy {
     fn decode(self, bits: u64) -> f64;
 }
 
-impl Exact for Number {
+impl Exact for ElementType {
     fn nearest(self, value: i64) -> i64 {
         match self {
             Self::Integer { bits, signed: true } => value << (64 - bits) >> (64 - bits),

@@ -11,11 +11,13 @@ use super::exact::{Exact, number_named, scrambled};
 use super::issue_operands::{ExpectedField, IssueOperands, bytes_of, each_place, filled, held_bytes, put};
 use super::test_case::TestCase;
 use crate::kernels::{issue_kernel, tile_in_tensor_memory};
-use tilewright_emulator::Report;
+use tilewright_emulator::RunReport;
 use tilewright_kernel::{Module, is_result};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::Means;
-use tilewright_target::{Instruction, InstructionKind, MemoryOperand, Number, Operand, Semantics, TargetDescription};
+use tilewright_target::{
+    ElementType, Instruction, InstructionKind, MemoryOperand, Operand, Semantics, TargetDescription,
+};
 
 /// One issue of an instruction; the moves of `means` bring tiles to tensor memory and back.
 ///
@@ -46,7 +48,7 @@ pub fn instruction_case<'a>(row: &Instruction, means: impl Into<Means<'a>>) -> R
 ///
 /// # Errors
 /// [`CheckFailure`]: the first thing that is wrong, with the row or with the emulator.
-pub fn check_row(row: &Instruction, target: &TargetDescription) -> Result<Report, CheckFailure> {
+pub fn check_row(row: &Instruction, target: &TargetDescription) -> Result<RunReport, CheckFailure> {
     let means = Means::of(target).with_instructions(std::slice::from_ref(row));
     check_emulated(&instruction_case(row, means)?, means)
 }
@@ -211,7 +213,7 @@ fn in_memory(memory: &MemoryOperand, factor: &Matrix) -> Result<Vec<u8>, String>
 
 /// A factor or summand: any integers that its elements can be.
 struct Matrix {
-    kind: Number,
+    kind: ElementType,
     seed: u64,
     /// Size along dim1.
     second: u64,
@@ -249,10 +251,10 @@ impl Matrix {
                 let near = (noise >> 1 & 0xff) as i64;
                 if noise & 1 == 0 { greatest - near } else { least + near }
             }
-            Number::Integer { bits, signed: true } => ((noise << (64 - bits)) as i64) >> (64 - bits),
-            Number::Integer { bits, signed: false } => (noise & ((1 << bits) - 1)) as i64,
-            Number::Float(_) if self.is_scale => 1 << (noise % 3),
-            Number::Float(_) => (noise % 5) as i64 - 2,
+            ElementType::Integer { bits, signed: true } => ((noise << (64 - bits)) as i64) >> (64 - bits),
+            ElementType::Integer { bits, signed: false } => (noise & ((1 << bits) - 1)) as i64,
+            ElementType::Float(_) if self.is_scale => 1 << (noise % 3),
+            ElementType::Float(_) => (noise % 5) as i64 - 2,
         }
     }
 }

@@ -4,8 +4,8 @@ use tilewright_kernel::Carried;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{MemoryOperand, Operand};
 
-use super::case::{After, Buffer};
-use super::test_case::{Field, Legend, TestBuffer, input};
+use super::case::{CaseBuffer, Expectation};
+use super::test_case::{ElementBits, Legend, TestBuffer, input};
 use crate::kernels::LoneTile;
 
 /// What the operands hold, and what the answer is.
@@ -31,20 +31,20 @@ impl IssueOperands {
     pub(super) fn buffers(self) -> Vec<TestBuffer> {
         let contents = self.contents.into_iter().enumerate();
         let mut buffers: Vec<_> = contents.map(|(number, before)| input(number, before)).collect();
-        let Buffer { before, .. } = &buffers[self.answer].content;
+        let CaseBuffer { before, .. } = &buffers[self.answer].content;
         let (mut bytes, mut mask) = (before.clone(), vec![0; before.len()]);
         for ExpectedField { at, bits, value, .. } in &self.expected {
             put(&mut bytes, *at, *bits, *value);
             put(&mut mask, *at, *bits, u64::MAX);
         }
         let answer = &mut buffers[self.answer];
-        answer.content.after = After::Masked { bytes, mask };
+        answer.content.after = Expectation::Masked { bytes, mask };
         let expected = self.expected;
         answer.legend = Some(Legend::new(move |wrong| {
             let field = expected.iter().find(|own| (own.at..own.at + u64::from(own.bits)).contains(&wrong));
             let named = field.map(|own| (own.place.clone(), own.element, own.at, own.bits));
             let (place, element, bit, bits) = named.unwrap_or_else(|| (format!("bit {wrong}"), 0, wrong, 1));
-            Field { place, element, bit, bits }
+            ElementBits { place, element, bit, bits }
         }));
         buffers
     }

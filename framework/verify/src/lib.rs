@@ -3,7 +3,7 @@
 //! A [`TestCase`] is a value: a kernel, its launch, what every buffer holds before and must hold after, and the counts that
 //! a plan predicts. The `*_case` functions build one around one operation ([`kernels`]), from what the layouts and rows say.
 //! [`check`] runs it on a device, [`check_emulated`] on the emulator, which is a device too ([`EmulatedDevice`]). A
-//! [`case::Case`] is a tile program with inputs and expected results, in files.
+//! [`case::ProgramCase`] is a tile program with inputs and expected results, in files.
 
 mod bulk_case;
 pub mod case;
@@ -37,4 +37,4 @@ pub use movement::{
     BlockTile, Repeated, block_load_case, box_tiles_case, conversion_case, copy_case, gather_case, load_case,
     prefetch_case, reduction_case, scan_case, shared_copy_case, store_case, strided_copy_case,
 };
-pub use test_case::{Field, Legend, Predicted, TestBuffer, TestCase, TestLaunch};
+pub use test_case::{ElementBits, Legend, Predicted, TestBuffer, TestCase, TestLaunch};

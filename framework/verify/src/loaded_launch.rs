@@ -1,15 +1,15 @@
 //! A launch on a device: its code is loaded and its buffers are filled, and both are given back in the end.
 
-use tilewright_plugin::{Artifact, Buffer, Device, DeviceError, LaunchArgument, LaunchRequest, Launched};
+use tilewright_plugin::{Artifact, Device, DeviceBuffer, DeviceError, LaunchArgument, LaunchRequest, Launched};
 
-use super::case::Given;
+use super::case::CaseValue;
 use super::test_case::TestLaunch;
 
 /// A launch that can be run, as often as one likes.
 pub struct LoadedLaunch<'d> {
     device: &'d mut dyn Device,
     request: LaunchRequest,
-    buffers: Vec<(Buffer, u64)>,
+    buffers: Vec<(DeviceBuffer, u64)>,
 }
 
 impl<'d> LoadedLaunch<'d> {
@@ -35,11 +35,11 @@ impl<'d> LoadedLaunch<'d> {
             let known = loaded.buffers.get(number).map(|&(buffer, _)| buffer);
             known.ok_or_else(|| DeviceError::BadLaunch(format!("an argument is buffer {number} of {count}")))
         };
-        let argument = |given: &Given| {
+        let argument = |given: &CaseValue| {
             Ok(match *given {
-                Given::Buffer(number) => LaunchArgument::Buffer(buffer(number)?),
-                Given::Scalar { bits, width } => LaunchArgument::Scalar { bits, width },
-                Given::Tensor(tensor) => LaunchArgument::Tensor(tensor.in_buffer(buffer(tensor.buffer)?)),
+                CaseValue::Buffer(number) => LaunchArgument::Buffer(buffer(number)?),
+                CaseValue::Scalar { bits, width } => LaunchArgument::Scalar { bits, width },
+                CaseValue::Tensor(tensor) => LaunchArgument::Tensor(tensor.in_buffer(buffer(tensor.buffer)?)),
             })
         };
         loaded.request.arguments = launch.arguments.iter().map(argument).collect::<Result<_, DeviceError>>()?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tilewright_kernel::{Counts, Kernel};
 use tilewright_plugin::LaunchGrid;
 
-use super::case::{After, Buffer, Element, Given};
+use super::case::{CaseBuffer, CaseElement, CaseValue, Expectation};
 use super::expected_counts::ExpectedCounts;
 
 /// A kernel and the launch that tests it, on whatever device.
@@ -26,7 +26,7 @@ pub struct TestLaunch {
     /// Blocks along the three axes.
     pub grid: LaunchGrid,
     /// One argument for each parameter.
-    pub arguments: Vec<Given>,
+    pub arguments: Vec<CaseValue>,
     /// The buffers.
     pub buffers: Vec<TestBuffer>,
     /// What the device must count, if a plan predicts it.
@@ -39,15 +39,15 @@ pub struct TestLaunch {
 #[derive(Debug, Clone)]
 pub struct TestBuffer {
     /// What it holds before and must hold after.
-    pub content: Buffer,
+    pub content: CaseBuffer,
     /// Whether its content before is noise that no kernel may read: elements that stay unwritten are seen.
     pub is_output: bool,
     /// How failures name its elements; by their index if absent.
     pub legend: Option<Legend>,
 }
 
-impl From<Buffer> for TestBuffer {
-    fn from(content: Buffer) -> Self {
+impl From<CaseBuffer> for TestBuffer {
+    fn from(content: CaseBuffer) -> Self {
         Self { content, is_output: false, legend: None }
     }
 }
@@ -67,11 +67,11 @@ pub struct Predicted {
 
 /// Names the field of a buffer that a bit belongs to.
 #[derive(Clone)]
-pub struct Legend(Arc<dyn Fn(u64) -> Field + Send + Sync>);
+pub struct Legend(Arc<dyn Fn(u64) -> ElementBits + Send + Sync>);
 
 /// Bits of a buffer that hold an element of the tensor under test.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
+pub struct ElementBits {
     /// Which register of which lane, or which offset, the field stands for.
     pub place: String,
     /// The element that it must hold.
@@ -84,7 +84,7 @@ pub struct Field {
 
 impl Legend {
     /// A legend that names the field of every bit.
-    pub fn new(field: impl Fn(u64) -> Field + Send + Sync + 'static) -> Self {
+    pub fn new(field: impl Fn(u64) -> ElementBits + Send + Sync + 'static) -> Self {
         Self(Arc::new(field))
     }
 
@@ -93,13 +93,13 @@ impl Legend {
         Self::new(move |bit| {
             let index = bit / u64::from(bits);
             let (place, element) = name(index);
-            Field { place, element, bit: index * u64::from(bits), bits }
+            ElementBits { place, element, bit: index * u64::from(bits), bits }
         })
     }
 
     /// The field of a bit.
     #[must_use]
-    pub fn field(&self, bit: u64) -> Field {
+    pub fn field(&self, bit: u64) -> ElementBits {
         (self.0)(bit)
     }
 }
@@ -116,7 +116,7 @@ const NOISE: u8 = 0xa5;
 impl TestCase {
     /// A kernel that takes its buffers in their order.
     pub(crate) fn of_buffers(kernel: Kernel, blocks: u32, buffers: Vec<TestBuffer>) -> Self {
-        let arguments = (0..buffers.len()).map(Given::Buffer).collect();
+        let arguments = (0..buffers.len()).map(CaseValue::Buffer).collect();
         Self::new(kernel, [blocks, 1, 1], arguments, buffers)
     }
 
@@ -124,7 +124,7 @@ impl TestCase {
     pub(crate) fn new(
         kernel: Kernel,
         grid: LaunchGrid,
-        arguments: Vec<Given>,
+        arguments: Vec<CaseValue>,
         buffers: Vec<impl Into<TestBuffer>>,
     ) -> Self {
         let (name, buffers) = (kernel.name.clone(), buffers.into_iter().map(Into::into).collect());
@@ -152,9 +152,9 @@ impl TestCase {
     #[must_use]
     pub fn with_exact_bits(mut self) -> Self {
         for TestBuffer { content, .. } in &mut self.launch.buffers {
-            if matches!(content.after, After::Expected { .. }) {
+            if matches!(content.after, Expectation::Expected { .. }) {
                 content.shape = vec![content.before.len() as u64];
-                content.element = Element::Unsigned(8);
+                content.element = CaseElement::Unsigned(8);
             }
         }
         self
@@ -164,21 +164,21 @@ impl TestCase {
 /// A buffer that is read and stays as it is.
 pub(crate) fn input(number: usize, before: Vec<u8>) -> TestBuffer {
     let shape = vec![before.len() as u64];
-    let element = Element::Unsigned(8);
-    Buffer { name: format!("in{number}"), element, shape, before, after: After::Unchanged }.into()
+    let element = CaseElement::Unsigned(8);
+    CaseBuffer { name: format!("in{number}"), element, shape, before, after: Expectation::Unchanged }.into()
 }
 
 /// A buffer that the kernel writes: all of its elements, and it reads none before.
-pub(crate) fn output(number: usize, element: Element, shape: Vec<u64>, after: After) -> TestBuffer {
+pub(crate) fn output(number: usize, element: CaseElement, shape: Vec<u64>, after: Expectation) -> TestBuffer {
     let before = vec![NOISE; shape.iter().product::<u64>() as usize * element.bytes()];
-    let content = Buffer { name: format!("out{number}"), element, shape, before, after };
+    let content = CaseBuffer { name: format!("out{number}"), element, shape, before, after };
     TestBuffer { content, is_output: true, legend: None }
 }
 
 /// A buffer that holds something before, and then exactly these bytes as elements of so many bits.
 pub(crate) fn changed(name: &str, bits: u32, before: Vec<u8>, after: Vec<u8>, legend: Legend) -> TestBuffer {
-    let element = Element::Unsigned(bits);
+    let element = CaseElement::Unsigned(bits);
     let shape = vec![(before.len() / element.bytes()) as u64];
-    let content = Buffer { name: name.to_owned(), element, shape, before, after: After::exactly(after) };
+    let content = CaseBuffer { name: name.to_owned(), element, shape, before, after: Expectation::exactly(after) };
     TestBuffer { content, is_output: false, legend: Some(legend) }
 }

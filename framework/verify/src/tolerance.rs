@@ -23,7 +23,7 @@
 
 use tilewright_plan::contract::{Contraction, fuses};
 use tilewright_plan::movement::Means;
-use tilewright_target::{Format, Instruction, Number, Numerics, Operand, Summation};
+use tilewright_target::{ElementType, Format, Instruction, Numerics, Operand, Summation};
 
 /// What a result may be off by.
 pub(super) struct Tolerance {
@@ -115,7 +115,7 @@ impl Unit {
         let numerics = Some(row.numerics.clone().unwrap_or_default());
         let (a, b) = (operand(row, "a"), operand(row, "b"));
         let k = row.extent().map_or(1, |[_, _, k]| k);
-        let least = |operand: Option<Number>| operand.and_then(float).map_or(0.0, Format::least_normal);
+        let least = |operand: Option<ElementType>| operand.and_then(float).map_or(0.0, Format::least_normal);
         let least_normal = if plan.is_transposed() { [least(b), least(a)] } else { [least(a), least(b)] };
         Self { numerics, least_normal, fuses, k }
     }
@@ -153,16 +153,16 @@ impl Unit {
     }
 }
 
-fn operand(row: &Instruction, wanted: &str) -> Option<Number> {
+fn operand(row: &Instruction, wanted: &str) -> Option<ElementType> {
     row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, .. } if role == wanted => Number::named(element),
-        Operand::Memory(memory) if memory.role == wanted => Number::named(&memory.element),
+        Operand::Register { role, element, .. } if role == wanted => ElementType::named(element),
+        Operand::Memory(memory) if memory.role == wanted => ElementType::named(&memory.element),
         _ => None,
     })
 }
 
-fn float(number: Number) -> Option<Format> {
-    if let Number::Float(format) = number { Some(format) } else { None }
+fn float(number: ElementType) -> Option<Format> {
+    if let ElementType::Float(format) = number { Some(format) } else { None }
 }
 
 /// The unit roundoff of a type with so many bits of fraction.
@@ -170,7 +170,7 @@ fn half_of(fraction: u32) -> f64 {
     (-f64::from(fraction) - 1.0).exp2()
 }
 
-fn least_subnormal(number: Number) -> f64 {
+fn least_subnormal(number: ElementType) -> f64 {
     float(number).map_or(0.0, |format| format.least_normal() * (-f64::from(format.widths()[1])).exp2())
 }
 

@@ -2,7 +2,7 @@
 
 use super::architectures::ARCHITECTURES;
 use super::device;
-use super::families::VendorFamilies;
+use super::families::IntelFamilies;
 use super::instructions::{INSTRUCTIONS, unused};
 #[cfg(feature = "codegen")]
 use tilewright_kernel::Module;
@@ -23,10 +23,10 @@ pub enum Intel {}
 impl tilewright_plugin::Vendor for Intel {
     const ARCHITECTURES: &'static [&'static str] = ARCHITECTURES;
     const INSTRUCTIONS: &'static [TablePart] = INSTRUCTIONS;
-    type Families = VendorFamilies;
+    type Families = IntelFamilies;
 
-    fn families(architecture: &str) -> VendorFamilies {
-        VendorFamilies::of(architecture)
+    fn families(architecture: &str) -> IntelFamilies {
+        IntelFamilies::of(architecture)
     }
 
     fn unused_instructions(architecture: &str) -> Vec<UnusedInstruction> {

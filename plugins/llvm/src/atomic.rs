@@ -2,7 +2,7 @@
 
 use inkwell::AtomicOrdering;
 use inkwell::values::{BasicValue, BasicValueEnum};
-use tilewright_kernel::{Atomic, Element, MemoryScope, Space, Type, Value};
+use tilewright_kernel::{Atomic, Element, MemoryScope, MemorySpace, Type, Value};
 use tilewright_plugin::CompileError;
 
 use crate::AtomicUpdate;
@@ -65,15 +65,15 @@ impl<'ctx> Body<'_, 'ctx> {
         fence.map(|_| ()).ok_or_else(|| refused(inkwell::builder::BuilderError::UnsetPosition))
     }
 
-    fn atomic_type(&self, op: Atomic, space: Space, ty: Type) -> Result<Element, CompileError> {
+    fn atomic_type(&self, op: Atomic, space: MemorySpace, ty: Type) -> Result<Element, CompileError> {
         match ty {
-            Type::Scalar(element) if op.takes(element) && space != Space::Cluster => Ok(element),
+            Type::Scalar(element) if op.takes(element) && space != MemorySpace::Cluster => Ok(element),
             _ => Err(self.invalid(format!("atomic `{}` of a {ty} in {} memory", op.name(), space.name()))),
         }
     }
 
     /// What the vendor promises of the memory.
-    fn annotate(&self, old: BasicValueEnum<'ctx>, space: Space, scope: MemoryScope) -> Result<(), CompileError> {
+    fn annotate(&self, old: BasicValueEnum<'ctx>, space: MemorySpace, scope: MemoryScope) -> Result<(), CompileError> {
         let Some(instruction) = old.as_instruction_value() else { return Ok(()) };
         for name in self.dialect.atomic_annotations(space, scope) {
             let set =

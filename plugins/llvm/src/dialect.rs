@@ -1,6 +1,8 @@
 //! What a vendor says about a target: data for LLVM, and how special operations are spelled.
 
-use tilewright_kernel::{Atomic, Element, Kernel, MathFunction, MemoryOrder, MemoryScope, Queue, Scope, Space, Type};
+use tilewright_kernel::{
+    Atomic, Element, Kernel, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Queue, Scope, Type,
+};
 use tilewright_plugin::CompileError;
 use tilewright_target::{Completion, Instruction};
 
@@ -9,7 +11,7 @@ use crate::values::{BasicValueEnum, IntValue, PointerValue};
 
 /// Names by which LLVM knows a target, and its address spaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Machine {
+pub struct LlvmTarget {
     /// The target triple.
     pub triple: String,
     /// The processor.
@@ -67,7 +69,7 @@ pub struct AtomicUpdate<'ctx> {
     /// Which.
     pub op: Atomic,
     /// The memory.
-    pub space: Space,
+    pub space: MemorySpace,
     /// Where.
     pub pointer: PointerValue<'ctx>,
     /// Of what element the value is.
@@ -86,7 +88,7 @@ pub struct AtomicUpdate<'ctx> {
 /// first axis of the block, the only one used.
 pub trait Dialect {
     /// Names for LLVM.
-    fn machine(&self) -> Machine;
+    fn machine(&self) -> LlvmTarget;
 
     /// What LLVM must know of a kernel.
     ///
@@ -130,7 +132,7 @@ pub trait Dialect {
 
     /// What the vendor's code generator is promised of memory that atomic operations on it reach, by names of empty
     /// metadata.
-    fn atomic_annotations(&self, space: Space, scope: MemoryScope) -> &'static [&'static str] {
+    fn atomic_annotations(&self, space: MemorySpace, scope: MemoryScope) -> &'static [&'static str] {
         let _ = (space, scope);
         &[]
     }
@@ -412,7 +414,7 @@ pub trait Dialect {
     }
 
     /// Where a pointer to shared memory is in the memory of block number `block` of the cluster, as a
-    /// pointer of [`Machine::cluster`].
+    /// pointer of [`LlvmTarget::cluster`].
     ///
     /// # Errors
     /// [`CompileError::Unsupported`] where there are no clusters.

@@ -12,11 +12,11 @@ use tilewright_plugin::CompileError;
 
 use crate::ffi::Session;
 use crate::translate::{Role, translate};
-use crate::{Dialect, Machine};
+use crate::{Dialect, LlvmTarget};
 
 /// A form that LLVM writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum LlvmForm {
     /// Optimised LLVM IR as text.
     Intermediate,
     /// Assembly as text.
@@ -29,7 +29,7 @@ pub enum Form {
 
 /// What was written; a form that was not asked for is absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Code {
+pub struct GeneratedCode {
     /// LLVM IR as text.
     pub intermediate: Option<String>,
     /// Assembly as text.
@@ -44,7 +44,12 @@ pub struct Code {
 ///
 /// # Errors
 /// [`CompileError`]; see the crate's documentation for whose fault each is.
-pub fn compile(dialect: &dyn Dialect, source: &Module, optimisation: u8, forms: &[Form]) -> Result<Code, CompileError> {
+pub fn compile(
+    dialect: &dyn Dialect,
+    source: &Module,
+    optimisation: u8,
+    forms: &[LlvmForm],
+) -> Result<GeneratedCode, CompileError> {
     let level = level(optimisation)?;
     let names = dialect.machine();
     let machine = target_machine(&names, level)?;
@@ -56,21 +61,21 @@ pub fn compile(dialect: &dyn Dialect, source: &Module, optimisation: u8, forms: 
         check(&session, &module, "after optimisation")?;
         Ok::<_, CompileError>(module)
     };
-    let mut code = Code::default();
-    if forms.contains(&Form::Functions) {
+    let mut code = GeneratedCode::default();
+    if forms.contains(&LlvmForm::Functions) {
         code.functions = Some(optimised(Role::Function)?.write_bitcode_to_memory().as_slice().to_vec());
     }
-    if forms.iter().all(|form| *form == Form::Functions) && !forms.is_empty() {
+    if forms.iter().all(|form| *form == LlvmForm::Functions) && !forms.is_empty() {
         return Ok(code);
     }
     let module = optimised(Role::Kernel)?;
-    if forms.contains(&Form::Intermediate) {
+    if forms.contains(&LlvmForm::Intermediate) {
         code.intermediate = Some(module.print_to_string().to_string());
     }
-    if forms.contains(&Form::Assembly) {
+    if forms.contains(&LlvmForm::Assembly) {
         code.assembly = Some(write(&session, &machine, &module, FileType::Assembly)?);
     }
-    if forms.contains(&Form::Object) {
+    if forms.contains(&LlvmForm::Object) {
         code.object = Some(write(&session, &machine, &module, FileType::Object)?);
     }
     Ok(code)
@@ -99,7 +104,7 @@ fn register_targets() {
     });
 }
 
-fn target_machine(names: &Machine, level: OptimizationLevel) -> Result<TargetMachine, CompileError> {
+fn target_machine(names: &LlvmTarget, level: OptimizationLevel) -> Result<TargetMachine, CompileError> {
     register_targets();
     let triple = TargetTriple::create(&names.triple);
     let target = Target::from_triple(&triple)
@@ -112,7 +117,7 @@ fn target_machine(names: &Machine, level: OptimizationLevel) -> Result<TargetMac
 fn translated<'ctx>(
     session: &'ctx Session,
     dialect: &dyn Dialect,
-    names: &Machine,
+    names: &LlvmTarget,
     machine: &TargetMachine,
     source: &Module,
     role: Role,

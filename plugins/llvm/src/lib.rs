@@ -34,13 +34,13 @@ mod pieces;
 mod translate;
 
 pub use dialect::{
-    AtomicUpdate, Dialect, KernelForm, Machine, MapForm, SharedForm, no_clusters, no_function, no_mbarriers, no_queue,
-    no_tensor_memory, queue_of,
+    AtomicUpdate, Dialect, KernelForm, LlvmTarget, MapForm, SharedForm, no_clusters, no_function, no_mbarriers,
+    no_queue, no_tensor_memory, queue_of,
 };
 pub use emitter::{Emitter, Ordering};
-pub use generate::{Code, Form, compile};
+pub use generate::{GeneratedCode, LlvmForm, compile};
 pub use limits::{check_functions, check_limits, kernel_metadata, shared_bytes};
-pub use pieces::Given;
+pub use pieces::CallOperand;
 
 /// LLVM values as hooks of a [`Dialect`] see them.
 pub mod values {

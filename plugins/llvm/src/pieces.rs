@@ -21,7 +21,7 @@ fn backend(message: impl Into<String>) -> CompileError {
 
 /// An operand of a call by [`Emitter::call_fitting`].
 #[derive(Debug, Clone, Copy)]
-pub enum Given<'ctx> {
+pub enum CallOperand<'ctx> {
     /// A value, read as the type of the parameter, which has as many bits.
     Bits(BasicValueEnum<'ctx>),
     /// A constant of the parameter's integer type.
@@ -105,7 +105,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         &self,
         intrinsic: &str,
         overload: &[BasicTypeEnum<'ctx>],
-        operands: &[Given<'ctx>],
+        operands: &[CallOperand<'ctx>],
     ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
         let wrong = |what: &str| backend(format!("LLVM's intrinsic `{intrinsic}` {what}"));
         let found = Intrinsic::find(intrinsic).ok_or_else(|| wrong("does not exist in this LLVM"))?;
@@ -118,9 +118,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
         for (&operand, ty) in operands.iter().zip(expected) {
             let ty = BasicTypeEnum::try_from(ty).map_err(|()| wrong("takes something that is no value"))?;
             fitting.push(match (operand, ty) {
-                (Given::Bits(value), ty) => self.bits_as(value, ty)?,
-                (Given::Number(number), BasicTypeEnum::IntType(ty)) => ty.const_int(u64::from(number), false).into(),
-                (Given::Number(_), _) => return Err(wrong("takes no number there")),
+                (CallOperand::Bits(value), ty) => self.bits_as(value, ty)?,
+                (CallOperand::Number(number), BasicTypeEnum::IntType(ty)) => {
+                    ty.const_int(u64::from(number), false).into()
+                }
+                (CallOperand::Number(_), _) => return Err(wrong("takes no number there")),
             });
         }
         self.call(intrinsic, overload, &fitting)

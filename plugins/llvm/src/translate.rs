@@ -8,13 +8,13 @@ use inkwell::types::{AnyType, BasicMetadataTypeEnum, BasicTypeEnum};
 use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue};
 use inkwell::{GlobalVisibility, attributes::Attribute, attributes::AttributeLoc, context::Context};
 use tilewright_kernel::{
-    Element, Exchange, Issuers, Kernel, Module, Op, Space, SpecialRegister, Statement, Type, Value,
+    Element, Exchange, Issuers, Kernel, MemorySpace, Module, Op, SpecialRegister, Statement, Type, Value,
 };
 use tilewright_plugin::CompileError;
 
 use crate::emitter::{Emitter, refused};
 use crate::ordered::Ordered;
-use crate::{Dialect, KernelForm, Machine, MapForm, SharedForm, no_clusters, shared_bytes};
+use crate::{Dialect, KernelForm, LlvmTarget, MapForm, SharedForm, no_clusters, shared_bytes};
 
 /// A vector may be this wide at most: more than any lane can hold in registers.
 const MAX_VECTOR_BITS: u64 = 1 << 14;
@@ -57,7 +57,7 @@ pub(crate) fn translate<'ctx>(
     context: &'ctx Context,
     module: &LlvmModule<'ctx>,
     dialect: &dyn Dialect,
-    machine: &Machine,
+    machine: &LlvmTarget,
     source: &Module,
     role: Role,
 ) -> Result<(), CompileError> {
@@ -92,7 +92,7 @@ pub(crate) fn translate<'ctx>(
 fn declare<'ctx>(
     context: &'ctx Context,
     module: &LlvmModule<'ctx>,
-    machine: &Machine,
+    machine: &LlvmTarget,
     kernel: &Kernel,
     form: &KernelForm,
 ) -> Result<FunctionValue<'ctx>, CompileError> {
@@ -107,7 +107,7 @@ fn declare<'ctx>(
     let mut parameters: Vec<BasicMetadataTypeEnum> = Vec::with_capacity(kernel.parameters.len());
     for parameter in &kernel.parameters {
         match parameter.ty {
-            Type::Scalar(_) | Type::Pointer(Space::Global) => {
+            Type::Scalar(_) | Type::Pointer(MemorySpace::Global) => {
                 parameters.push(llvm_type(context, machine, parameter.ty)?.into());
             }
             Type::TensorMap if form.map.is_some() => {
@@ -167,7 +167,7 @@ fn is_identifier(name: &str) -> bool {
 fn shared_memory<'ctx>(
     context: &'ctx Context,
     module: &LlvmModule<'ctx>,
-    machine: &Machine,
+    machine: &LlvmTarget,
     kernel: &Kernel,
     form: SharedForm,
 ) -> Result<Option<GlobalValue<'ctx>>, CompileError> {
@@ -197,7 +197,7 @@ fn shared_memory<'ctx>(
 /// The LLVM type of a value.
 pub(crate) fn llvm_type<'ctx>(
     context: &'ctx Context,
-    machine: &Machine,
+    machine: &LlvmTarget,
     ty: Type,
 ) -> Result<BasicTypeEnum<'ctx>, CompileError> {
     match ty {
@@ -225,11 +225,11 @@ pub(crate) fn llvm_type<'ctx>(
     }
 }
 
-fn address_space(machine: &Machine, space: Space) -> Result<u16, CompileError> {
+fn address_space(machine: &LlvmTarget, space: MemorySpace) -> Result<u16, CompileError> {
     match space {
-        Space::Global => Ok(machine.global),
-        Space::Shared => Ok(machine.shared),
-        Space::Cluster => machine.cluster.ok_or_else(no_clusters),
+        MemorySpace::Global => Ok(machine.global),
+        MemorySpace::Shared => Ok(machine.shared),
+        MemorySpace::Cluster => machine.cluster.ok_or_else(no_clusters),
     }
 }
 
@@ -251,7 +251,7 @@ pub(crate) fn llvm_element(context: &Context, element: Element) -> BasicTypeEnum
 pub(crate) struct Body<'a, 'ctx> {
     pub(crate) emit: Emitter<'a, 'ctx>,
     pub(crate) dialect: &'a dyn Dialect,
-    pub(crate) machine: &'a Machine,
+    pub(crate) machine: &'a LlvmTarget,
     pub(crate) kernel: &'a Kernel,
     pub(crate) function: FunctionValue<'ctx>,
     shared: Option<GlobalValue<'ctx>>,
@@ -361,7 +361,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         }
     }
 
-    pub(crate) fn pointer(&self, number: Value) -> Result<(Space, PointerValue<'ctx>), CompileError> {
+    pub(crate) fn pointer(&self, number: Value) -> Result<(MemorySpace, PointerValue<'ctx>), CompileError> {
         match self.value(number)? {
             Typed { ty: Type::Pointer(space), value: BasicValueEnum::PointerValue(value) } => Ok((space, value)),
             other => Err(self.invalid(format!("value {} is a {}; a pointer is needed", number.0, other.ty))),
@@ -371,7 +371,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
     /// A pointer that must be to shared memory.
     fn shared_pointer(&self, number: Value) -> Result<PointerValue<'ctx>, CompileError> {
         match self.pointer(number)? {
-            (Space::Shared, address) => Ok(address),
+            (MemorySpace::Shared, address) => Ok(address),
             (space, _) => {
                 Err(self.invalid(format!("value {} points to {} memory, not to shared", number.0, space.name())))
             }
@@ -537,7 +537,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
     }
 
     fn shared_address(&mut self, buffer: u32) -> Result<Typed<'ctx>, CompileError> {
-        let ty = Type::Pointer(Space::Shared);
+        let ty = Type::Pointer(MemorySpace::Shared);
         let offset = self.kernel.shared_offsets().0.get(buffer as usize).copied();
         let offset = offset.ok_or_else(|| self.invalid(format!("the kernel has no shared buffer {buffer}")))?;
         let Some(base) = self.shared.map(|global| global.as_pointer_value()) else {
@@ -552,7 +552,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
     fn cluster_address(&mut self, pointer: Value, block: Value) -> Result<Typed<'ctx>, CompileError> {
         let address = self.shared_pointer(pointer)?;
         let block = self.integer(block, Element::I32)?;
-        let ty = Type::Pointer(Space::Cluster);
+        let ty = Type::Pointer(MemorySpace::Cluster);
         let value = self.dialect.cluster_address(&self.emit, address, block).map_err(|error| self.placed(error))?;
         if value.get_type() != self.llvm_type(ty)? {
             return Err(CompileError::Backend(format!("the address in a cluster is no {ty}")));

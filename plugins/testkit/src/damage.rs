@@ -26,7 +26,7 @@ pub fn damage(region: &mut Region, numbers: &mut SplitMix64) {
         WORD,
         QUAD,
         GLOBAL,
-        Type::Pointer(Space::Shared),
+        Type::Pointer(MemorySpace::Shared),
         Type::Vector(Element::F16, 8),
         Type::Vector(Element::I1, 64),
     ];

@@ -2,18 +2,19 @@
 
 pub use std::collections::{BTreeMap, BTreeSet};
 pub use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
-pub use tilewright_assign::{Assigned, Machine, assign};
-pub use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Limits, Meanings};
+pub use tilewright_assign::{Assigned, LaunchConfig, assign};
+pub use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Meanings, RunLimits};
 pub use tilewright_kernel::{
-    Binary, Builder, Cast, Compare, Counts, Element, Kernel, Launch, MathFunction, Module, Op, Scope, Space,
+    Binary, Builder, Cast, Compare, Counts, Element, Kernel, Launch, MathFunction, MemorySpace, Module, Op, Scope,
     SpecialRegister, Type, Unary, Value, verify,
 };
 pub use tilewright_layout::families::Neutral;
 pub use tilewright_layout::{
-    Attribute, Bases, Dim, Families, FamilySet, FamilySpec, Layout, LinearLayout, MemoryLayout, SampleUse, parse_spec,
+    Bases, Dim, Families, FamilyAttribute, FamilySet, FamilySpec, Layout, LinearLayout, MemoryLayout, SampleUse,
+    parse_spec,
 };
 pub use tilewright_lower::conversion_kernel;
-pub use tilewright_plan::contract::{self, Contraction, Question, Scale};
+pub use tilewright_plan::contract::{self, Contraction, MmaProblem, Scale};
 pub use tilewright_plan::movement::{
     Accessor, CopyQuestion, GlobalTensor, Means, MovementError, Plan, ScanDirection, candidates, convert,
     copy_to_shared, load_shared, reduce, scan, slots, store_shared,

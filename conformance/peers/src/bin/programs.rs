@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
 use tilewright_kernel::{Kernel, Module};
 use tilewright_plugin::{CompileOptions, Emit};
-use tilewright_verify::case::Case;
+use tilewright_verify::case::ProgramCase;
 
 type Failure = Box<dyn Error>;
 
@@ -29,7 +29,7 @@ fn main() -> Result<(), Failure> {
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
     std::fs::create_dir_all(&folder)?;
     for file in programs(&cases, &only)? {
-        let case = Case::read(&file.with_extension("json"))?;
+        let case = ProgramCase::read(&file.with_extension("json"))?;
         println!("{}", compiled(&compiler, &case, &folder, times)?);
     }
     Ok(())
@@ -70,7 +70,7 @@ fn programs(folder: &Path, only: &str) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// What became of a case.
-fn compiled(compiler: &ProgramCompiler<'_>, case: &Case, folder: &Path, times: usize) -> Result<Value, Failure> {
+fn compiled(compiler: &ProgramCompiler<'_>, case: &ProgramCase, folder: &Path, times: usize) -> Result<Value, Failure> {
     let text = std::fs::read_to_string(&case.program)?;
     let (warps, stages) = (Some(case.warps), case.stages);
     let options = ProgramOptions { warps, stages, entry: Some(case.entry.clone()), ..Default::default() };
@@ -161,7 +161,7 @@ fn conversion(conversion: &tilewright_assign::ConversionReport) -> Value {
     })
 }
 
-fn written(made: Made, folder: &Path, case: &Case) -> Result<Value, Failure> {
+fn written(made: Made, folder: &Path, case: &ProgramCase) -> Result<Value, Failure> {
     std::fs::write(folder.join(format!("{}.s", case.name)), &made.assembly)?;
     let kernel = Module { kernels: vec![made.kernel.clone()] };
     std::fs::write(folder.join(format!("{}.kernel", case.name)), kernel.to_string())?;

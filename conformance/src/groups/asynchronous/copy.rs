@@ -14,7 +14,7 @@ use tilewright_verify::{CheckFailure, check_emulated, shared_copy_case};
 
 use super::super::emulated::{either, executed, refused};
 use super::super::lineup::{Lineup, Turns};
-use super::super::{Endpoint, Tensor, artifact};
+use super::super::{CaseTensor, Endpoint, artifact};
 use crate::{Case, Context, Level, Verdict};
 
 /// What is shown of a copy.
@@ -59,7 +59,7 @@ pub struct SharedCopying {
     /// Whether the memory's layout is chosen for a reader.
     pub chosen: bool,
     /// The tensor.
-    pub tensor: Tensor,
+    pub tensor: CaseTensor,
 }
 
 impl fmt::Display for SharedCopying {

@@ -14,7 +14,7 @@ use tilewright_verify::{CheckFailure, TestCase, box_tiles_case, check_emulated};
 use super::super::emulated::{either, executed, refused};
 use super::super::executed::{device_case, not_built};
 use super::super::lineup::{Lineup, Turns};
-use super::super::{Endpoint, Tensor, artifact};
+use super::super::{CaseTensor, Endpoint, artifact};
 use super::boxes::found;
 use crate::{Case, Context, Level, Status, Verdict};
 
@@ -58,7 +58,7 @@ pub struct TileCopying {
     /// The layout of the memory.
     pub end: Endpoint,
     /// One tile.
-    pub tensor: Tensor,
+    pub tensor: CaseTensor,
 }
 
 impl fmt::Display for TileCopying {

@@ -10,13 +10,13 @@ use tilewright_verify::{TestCase, check_emulated, conversion_case};
 
 use super::super::artifact;
 use super::super::executed::not_built;
-use super::Conversion;
+use super::ConversionCase;
 use crate::{Context, Level, Verdict};
 
 /// Runs every plan that the planner weighs: each register of each lane must hold what the
 /// destination layout says, and what is executed must be what the plan counts, never below the
 /// plan's bound.
-pub fn emulated(context: &Context, conversion: &Conversion) -> Verdict {
+pub fn emulated(context: &Context, conversion: &ConversionCase) -> Verdict {
     let (src, dst) = match conversion.layouts(context) {
         Ok(layouts) => layouts,
         Err(verdict) => return verdict,
@@ -47,14 +47,14 @@ pub fn emulated(context: &Context, conversion: &Conversion) -> Verdict {
 ///
 /// # Errors
 /// The verdict where there is none.
-pub fn test_cases(context: &Context, conversion: &Conversion) -> Result<Vec<TestCase>, Verdict> {
+pub fn test_cases(context: &Context, conversion: &ConversionCase) -> Result<Vec<TestCase>, Verdict> {
     let ((src, dst), plan) = chosen(context, conversion)?;
     let case = conversion_case([&src, &dst], conversion.tensor.setting.element.bits(), &plan);
     case.map(|case| vec![case]).map_err(not_built)
 }
 
 /// The layouts, and the best plan.
-fn chosen(context: &Context, conversion: &Conversion) -> Result<((LinearLayout, LinearLayout), Plan), Verdict> {
+fn chosen(context: &Context, conversion: &ConversionCase) -> Result<((LinearLayout, LinearLayout), Plan), Verdict> {
     // What is not compiled does not run.
     module(context, conversion)?;
     let (src, dst) = conversion.layouts(context)?;
@@ -76,7 +76,7 @@ fn above_bound(plan: &Plan) -> Option<String> {
 
 /// Compiles the best plan's kernel twice: the target must give code, of the launch that was
 /// asked for, the same both times. The level says whether a tool of the vendor's took it.
-pub fn compiled(context: &Context, conversion: &Conversion) -> Verdict {
+pub fn compiled(context: &Context, conversion: &ConversionCase) -> Verdict {
     let module = match module(context, conversion) {
         Ok(module) => module,
         Err(verdict) => return verdict,
@@ -84,7 +84,7 @@ pub fn compiled(context: &Context, conversion: &Conversion) -> Verdict {
     artifact::compiled(context, &module)
 }
 
-fn module(context: &Context, conversion: &Conversion) -> Result<Module, Verdict> {
+fn module(context: &Context, conversion: &ConversionCase) -> Result<Module, Verdict> {
     let failed = |message: String| Verdict::fail(Level::Layout, message);
     let (src, dst) = conversion.layouts(context)?;
     let bits = conversion.tensor.setting.element.bits();

@@ -1,10 +1,10 @@
 //! Conversions across the blocks of a cluster, for targets that have clusters: blocks that split other axes
 //! afterwards, that change places, that gather what they held in parts, and that share out copies.
 
-use tilewright_layout::{Attribute, FamilySpec};
+use tilewright_layout::{FamilyAttribute, FamilySpec};
 
-use super::super::{Endpoint, Setting, Tensor};
-use super::Conversion;
+use super::super::{CaseTensor, Endpoint, Setting};
+use super::ConversionCase;
 use crate::Context;
 
 const SHAPE: [u64; 2] = [64, 128];
@@ -24,7 +24,7 @@ const SPLITS: [Split; 5] = [
     Split { name: "places-of-4", source: &[[0, 1], [0, 2]], target: &[[0, 2], [0, 1]] },
 ];
 
-pub(super) fn clusters(context: &Context) -> Vec<Conversion> {
+pub(super) fn clusters(context: &Context) -> Vec<ConversionCase> {
     let most = context.target().description().limits.blocks_per_cluster;
     let splits = SPLITS.iter().filter(|split| 1 << split.source.len() <= most);
     let settings = Setting::all(context);
@@ -33,15 +33,15 @@ pub(super) fn clusters(context: &Context) -> Vec<Conversion> {
 }
 
 impl Split {
-    fn conversion(&self, setting: Setting) -> Conversion {
+    fn conversion(&self, setting: Setting) -> ConversionCase {
         let (lanes, warps) = (i64::from(setting.lanes), i64::from(setting.warps));
         let inner = lanes.min(8);
         let rows = blocked([1, 4], [lanes / inner, inner], [warps, 1], [1, 0], self.source);
         let cols = blocked([4, 1], [inner, lanes / inner], [1, warps], [0, 1], self.target);
         let endpoint = |name: &str, spec| Endpoint { name: name.to_owned(), spec, axes: 2 };
-        let tensor = Tensor { shape: SHAPE.to_vec(), setting };
-        let between = Conversion::between(endpoint("rows", rows), endpoint("cols", cols), tensor);
-        Conversion { title: format!("blocks-{}", self.name), ..between }
+        let tensor = CaseTensor { shape: SHAPE.to_vec(), setting };
+        let between = ConversionCase::between(endpoint("rows", rows), endpoint("cols", cols), tensor);
+        ConversionCase { title: format!("blocks-{}", self.name), ..between }
     }
 }
 
@@ -52,7 +52,7 @@ fn blocked(
     order: [i64; 2],
     blocks: &[[i64; 2]],
 ) -> FamilySpec {
-    let blocks = Attribute::List(blocks.iter().copied().map(Attribute::from).collect());
+    let blocks = FamilyAttribute::List(blocks.iter().copied().map(FamilyAttribute::from).collect());
     FamilySpec::new("blocked")
         .with("size_per_thread", per_lane)
         .with("threads_per_warp", per_warp)

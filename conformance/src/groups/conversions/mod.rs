@@ -17,31 +17,31 @@ use tilewright_layout::LinearLayout;
 pub use checks::{compiled, emulated, test_cases};
 
 use super::executed::device_case;
-use super::{Endpoint, Tensor};
+use super::{CaseTensor, Endpoint};
 use crate::{Case, Context, Group, Verdict};
 
 /// A conversion of a tensor between two distributed layouts. Written as in case names:
 /// `blocked-rows-to-blocked-cols/f16/64x128/w4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conversion {
+pub struct ConversionCase {
     /// What the tensor has.
     pub source: Endpoint,
     /// What it is to have.
     pub target: Endpoint,
     /// The tensor, in a kernel of some setting.
-    pub tensor: Tensor,
+    pub tensor: CaseTensor,
     /// The words before the tensor in its name.
     title: String,
 }
 
-impl fmt::Display for Conversion {
+impl fmt::Display for ConversionCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.title, self.tensor)
     }
 }
 
-impl Conversion {
-    fn between(source: Endpoint, target: Endpoint, tensor: Tensor) -> Self {
+impl ConversionCase {
+    fn between(source: Endpoint, target: Endpoint, tensor: CaseTensor) -> Self {
         let title = format!("{}-to-{}", source.name, target.name);
         Self { source, target, tensor, title }
     }
@@ -57,7 +57,7 @@ impl Conversion {
 
 /// All conversions that are shown for a target.
 #[must_use]
-pub fn all(context: &Context) -> Vec<Conversion> {
+pub fn all(context: &Context) -> Vec<ConversionCase> {
     let mut conversions = pairs::pairs(context);
     conversions.extend(random::random(context));
     conversions.extend(clusters::clusters(context));
@@ -73,9 +73,9 @@ pub struct Conversions {
 }
 
 /// Which conversions are shown.
-type Chooses = fn(&Conversion) -> bool;
+type Chooses = fn(&ConversionCase) -> bool;
 /// What shows a conversion.
-type Check = fn(&Context, &Conversion) -> Verdict;
+type Check = fn(&Context, &ConversionCase) -> Verdict;
 
 impl Conversions {
     /// The group of the conversions that are chosen, each shown by `check`.

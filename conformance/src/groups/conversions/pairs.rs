@@ -1,20 +1,20 @@
 //! Pairs of layouts: each to each other, for every width of elements.
 
 use super::super::lineup::{Lineup, Turns};
-use super::Conversion;
+use super::ConversionCase;
 use crate::Context;
 
 /// Tensors on which each pair is shown, for each width.
 const TENSORS: usize = 2;
 
-pub(super) fn pairs(context: &Context) -> Vec<Conversion> {
+pub(super) fn pairs(context: &Context) -> Vec<ConversionCase> {
     let (mut conversions, mut turns) = (Vec::new(), Turns::new(context));
     for lineup in Lineup::all(context) {
         let names = lineup.distributed();
         for source in &names {
             for target in names.iter().filter(|&target| target != source) {
                 for (tensor, ends) in lineup.some(&mut turns, TENSORS, &[source, target], |_| true) {
-                    conversions.push(Conversion::between(ends[0].clone(), ends[1].clone(), tensor));
+                    conversions.push(ConversionCase::between(ends[0].clone(), ends[1].clone(), tensor));
                 }
             }
         }

@@ -1,9 +1,9 @@
 //! Distributed layouts that nobody would think of, from a seed that is part of the case's name.
 
-use tilewright_layout::{Attribute, FamilySpec};
+use tilewright_layout::{FamilyAttribute, FamilySpec};
 
-use super::super::{Endpoint, Setting, Tensor};
-use super::Conversion;
+use super::super::{CaseTensor, Endpoint, Setting};
+use super::ConversionCase;
 use crate::Context;
 
 /// Conversions between random layouts for each setting of default lanes.
@@ -11,7 +11,7 @@ const FOR_EACH_SETTING: u64 = 3;
 const LEAST_BITS: u64 = 7;
 const MOST_BITS: u64 = 13;
 
-pub(super) fn random(context: &Context) -> Vec<Conversion> {
+pub(super) fn random(context: &Context) -> Vec<ConversionCase> {
     let default = context.target().description().lanes.default;
     let settings = Setting::all(context).into_iter().filter(|setting| setting.lanes == default);
     let numbered = settings.enumerate().flat_map(|(index, setting)| {
@@ -21,7 +21,7 @@ pub(super) fn random(context: &Context) -> Vec<Conversion> {
     numbered.map(|(number, setting)| conversion(first + number, setting)).collect()
 }
 
-fn conversion(seed: u64, setting: Setting) -> Conversion {
+fn conversion(seed: u64, setting: Setting) -> ConversionCase {
     let mut numbers = Numbers(seed);
     let bits = LEAST_BITS + numbers.below(MOST_BITS - LEAST_BITS + 1);
     let rows = numbers.below(bits + 1);
@@ -29,8 +29,8 @@ fn conversion(seed: u64, setting: Setting) -> Conversion {
     let mut endpoint =
         |name: &str| Endpoint { name: name.to_owned(), spec: layout(&mut numbers, shape, setting), axes: 2 };
     let (source, target) = (endpoint("source"), endpoint("target"));
-    let tensor = Tensor { shape: shape.to_vec(), setting };
-    Conversion { title: format!("random-{seed}"), ..Conversion::between(source, target, tensor) }
+    let tensor = CaseTensor { shape: shape.to_vec(), setting };
+    ConversionCase { title: format!("random-{seed}"), ..ConversionCase::between(source, target, tensor) }
 }
 
 /// Every bit of a coordinate goes to a register, a lane or a warp; some lanes and warps are copies
@@ -48,7 +48,7 @@ fn layout(numbers: &mut Numbers, shape: [u64; 2], setting: Setting) -> FamilySpe
     // Which of lanes and warps chooses first matters only where the tensor is small.
     let lanes = take(numbers, setting.lanes.trailing_zeros());
     let warps = take(numbers, setting.warps.trailing_zeros());
-    let bases = |bases: Vec<[i64; 2]>| Attribute::List(bases.into_iter().map(Attribute::from).collect());
+    let bases = |bases: Vec<[i64; 2]>| FamilyAttribute::List(bases.into_iter().map(FamilyAttribute::from).collect());
     FamilySpec::new("linear")
         .with("reg_bases", bases(left))
         .with("lane_bases", bases(lanes))

@@ -3,7 +3,7 @@
 
 use serde_json::Value as Json;
 use tilewright::operations::{OperationError, cute};
-use tilewright_layout::cute::{CuteError, Layout, Mode};
+use tilewright_layout::cute::{CuteError, CuteLayout, CuteMode};
 
 use super::super::law::{Checked, broken, require};
 use crate::{Context, Row, Verdict};
@@ -31,13 +31,13 @@ pub(super) fn check(_: &Context, row: &Row) -> Checked {
     }
 }
 
-fn layout(value: &Json) -> Result<Layout, Verdict> {
+fn layout(value: &Json) -> Result<CuteLayout, Verdict> {
     let text = value.as_str().ok_or_else(|| broken(format!("{value} is no layout")))?;
     text.parse().map_err(|error: CuteError| broken(format!("`{text}`: {error}")))
 }
 
 /// Whether a layout leads each value of another back to its coordinate: there are many such.
-fn undoes(inverse: &Layout, layout: &Layout) -> bool {
+fn undoes(inverse: &CuteLayout, layout: &CuteLayout) -> bool {
     layout.values().enumerate().all(|(index, value)| inverse.at(value) == Ok(index as u64))
 }
 
@@ -46,7 +46,8 @@ fn written(answer: &Json) -> Result<Json, Verdict> {
     if !answer.is_string() {
         return Ok(answer.clone());
     }
-    let zeroed = layout(answer)?.tree().map(|mode| if mode.shape == 1 { Mode { shape: 1, stride: 0 } } else { *mode });
-    let layout = Layout::from_tree(zeroed).map_err(|error| broken(error.to_string()))?;
+    let zeroed =
+        layout(answer)?.tree().map(|mode| if mode.shape == 1 { CuteMode { shape: 1, stride: 0 } } else { *mode });
+    let layout = CuteLayout::from_tree(zeroed).map_err(|error| broken(error.to_string()))?;
     Ok(Json::from(layout.to_string()))
 }

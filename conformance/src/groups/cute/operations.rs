@@ -3,7 +3,7 @@
 
 use tilewright_layout::Sample;
 use tilewright_layout::cute::{
-    CuteError, Layout, Tiler, complement, composition, left_inverse, logical_divide, right_inverse,
+    CuteError, CuteLayout, Tiler, complement, composition, left_inverse, logical_divide, right_inverse,
 };
 
 use super::super::law::{Checked, broken, require};
@@ -31,7 +31,7 @@ const INNER: [&str; 12] = [
 pub(super) fn compositions(context: &Context, sample: &Sample) -> Checked {
     let (_, composed) = composed(context, sample)?;
     for inner in INNER {
-        let inner: Layout = inner.parse().map_err(|error: CuteError| broken(error.to_string()))?;
+        let inner: CuteLayout = inner.parse().map_err(|error: CuteError| broken(error.to_string()))?;
         exact_or_refused(composed.layout(), &inner)?;
     }
     Ok(())
@@ -39,7 +39,7 @@ pub(super) fn compositions(context: &Context, sample: &Sample) -> Checked {
 
 /// The result is A(B(i)) at every i; or an error shows an i at which the exact value is not what it
 /// would be in the only layout that is right before.
-fn exact_or_refused(outer: &Layout, inner: &Layout) -> Checked {
+fn exact_or_refused(outer: &CuteLayout, inner: &CuteLayout) -> Checked {
     let exact = |index: u64| inner.at(index).map(|middle| extended(outer, middle));
     match composition(outer, inner) {
         Ok(found) => {
@@ -61,7 +61,7 @@ fn exact_or_refused(outer: &Layout, inner: &Layout) -> Checked {
 
 /// The value at an index, which may lie past the layout's size: the last mode of several elements goes
 /// on, as in CuTe.
-fn extended(layout: &Layout, index: u64) -> u64 {
+fn extended(layout: &CuteLayout, index: u64) -> u64 {
     let modes: Vec<_> = layout.flat().into_iter().filter(|mode| mode.shape > 1).collect();
     let (mut rest, mut value) = (index, 0);
     for (at, mode) in modes.iter().enumerate() {
@@ -103,7 +103,7 @@ pub(super) fn divisions(context: &Context, sample: &Sample) -> Checked {
     let (_, composed) = composed(context, sample)?;
     let layout = composed.layout();
     for text in ["4:1", "8:2", "(2,2):(1,8)"] {
-        let tile: Layout = text.parse().map_err(|error: CuteError| broken(error.to_string()))?;
+        let tile: CuteLayout = text.parse().map_err(|error: CuteError| broken(error.to_string()))?;
         let rest = complement(&tile, layout.size()).map_err(of(layout))?;
         let filled: Vec<u64> = tile.values().flat_map(|low| rest.values().map(move |high| low + high)).collect();
         require(sorted(filled).into_iter().eq(0..layout.size()), || {
@@ -125,6 +125,6 @@ fn sorted(mut values: Vec<u64>) -> Vec<u64> {
     values
 }
 
-fn of(layout: &Layout) -> impl Fn(CuteError) -> Verdict {
+fn of(layout: &CuteLayout) -> impl Fn(CuteError) -> Verdict {
     move |error| broken(format!("{layout}: {error}"))
 }

@@ -3,7 +3,7 @@
 use tilewright_kernel as kernel;
 use tilewright_kernel::Module;
 use tilewright_plan::contract;
-use tilewright_plan::contract::{ContractError, Contraction, Question};
+use tilewright_plan::contract::{ContractError, Contraction, MmaProblem};
 use tilewright_plan::movement::Means;
 use tilewright_target::TargetDescription;
 use tilewright_verify::kernels::mma_kernel;
@@ -31,7 +31,7 @@ fn means(context: &Context) -> Means<'_> {
 }
 
 /// The cheapest plan.
-pub(in crate::groups) fn planned(context: &Context, question: &Question) -> Result<Contraction, Verdict> {
+pub(in crate::groups) fn planned(context: &Context, question: &MmaProblem) -> Result<Contraction, Verdict> {
     contract::plan(question, means(context)).map_err(|error| match error {
         ContractError::Impossible { reasons } => Verdict::unsupported(reasons),
         error => Verdict::fail(Level::Layout, error.to_string()),
@@ -40,7 +40,7 @@ pub(in crate::groups) fn planned(context: &Context, question: &Question) -> Resu
 
 /// Runs the plan's kernel on the emulator: once with sums that are exact, once with any elements, where there are
 /// scales once with some that are NaN.
-pub(super) fn emulated(context: &Context, question: &Question) -> Verdict {
+pub(super) fn emulated(context: &Context, question: &MmaProblem) -> Verdict {
     let plan = match planned(context, question) {
         Ok(plan) => plan,
         Err(verdict) => return verdict,
@@ -58,7 +58,7 @@ pub(super) fn emulated(context: &Context, question: &Question) -> Verdict {
 /// A case that runs the plan's kernel on a device, as on the emulator.
 pub(super) fn executed(
     name: String,
-    question: impl Fn(&Context) -> Result<Question, Verdict> + Clone + Send + Sync + 'static,
+    question: impl Fn(&Context) -> Result<MmaProblem, Verdict> + Clone + Send + Sync + 'static,
 ) -> Case {
     let packed = question.clone();
     let check = move |context: &Context| {
@@ -74,7 +74,7 @@ pub(super) fn executed(
 }
 
 /// Compiles the plan's kernel twice; see [`artifact::compiled`].
-pub(super) fn compiled(context: &Context, question: &Question) -> Verdict {
+pub(super) fn compiled(context: &Context, question: &MmaProblem) -> Verdict {
     let plan = match planned(context, question) {
         Ok(plan) => plan,
         Err(verdict) => return verdict,

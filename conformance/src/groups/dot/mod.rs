@@ -5,8 +5,8 @@ mod check;
 mod scaled;
 mod scaled_list;
 
-use tilewright_plan::contract::Question;
-use tilewright_target::{Number, TargetDescription};
+use tilewright_plan::contract::MmaProblem;
+use tilewright_target::{ElementType, TargetDescription};
 
 use crate::{Case, Context, Group, Level, Verdict};
 
@@ -46,20 +46,20 @@ fn case(name: String, dot: Dot, check: fn(&Context, &Dot) -> Verdict) -> Case {
     Case::new(name, move |context| check(context, &dot))
 }
 
-fn number(name: &str) -> Result<Number, Verdict> {
-    Number::named(name).ok_or_else(|| Verdict::fail(Level::Layout, format!("`{name}` is no element type")))
+fn number(name: &str) -> Result<ElementType, Verdict> {
+    ElementType::named(name).ok_or_else(|| Verdict::fail(Level::Layout, format!("`{name}` is no element type")))
 }
 
 /// Four warps at most to begin with; see [`check::warps`].
 fn warps(dot: &Dot, target: &TargetDescription) -> u32 {
-    let bits = number(dot.accumulator).map_or(32, Number::bits);
+    let bits = number(dot.accumulator).map_or(32, ElementType::bits);
     check::warps(dot.shape, bits, target)
 }
 
-fn question(context: &Context, dot: &Dot) -> Result<Question, Verdict> {
+fn question(context: &Context, dot: &Dot) -> Result<MmaProblem, Verdict> {
     let target = context.target().description();
     let types = [number(dot.a)?, number(dot.b)?, number(dot.accumulator)?];
-    Ok(Question::new(dot.shape, types, target.lanes.default, warps(dot, target)))
+    Ok(MmaProblem::new(dot.shape, types, target.lanes.default, warps(dot, target)))
 }
 
 fn emulated(context: &Context, dot: &Dot) -> Verdict {

@@ -1,8 +1,8 @@
 //! Group `dot-scaled`: products of factors with scales, and of those types without, planned from the target's data,
 //! shown on the emulator element by element and as code that a tool takes.
 
-use tilewright_plan::contract::{Question, Scale};
-use tilewright_target::Number;
+use tilewright_plan::contract::{MmaProblem, Scale};
+use tilewright_target::ElementType;
 
 use super::scaled_list::{Factor, ScaledDot, scaled};
 use super::{check, number};
@@ -35,17 +35,17 @@ impl Group for ScaledDots {
     }
 }
 
-fn case(name: String, dot: ScaledDot, check: fn(&Context, &Question) -> Verdict) -> Case {
+fn case(name: String, dot: ScaledDot, check: fn(&Context, &MmaProblem) -> Verdict) -> Case {
     Case::new(name, move |context| {
         question(context, &dot).map_or_else(|verdict| verdict, |asked| check(context, &asked))
     })
 }
 
-fn question(context: &Context, dot: &ScaledDot) -> Result<Question, Verdict> {
+fn question(context: &Context, dot: &ScaledDot) -> Result<MmaProblem, Verdict> {
     let target = context.target().description();
-    let types: [Number; 3] = [number(dot.a.element)?, number(dot.b.element)?, number("f32")?];
+    let types: [ElementType; 3] = [number(dot.a.element)?, number(dot.b.element)?, number("f32")?];
     let warps = check::warps(dot.shape, SUM_BITS, target);
-    let question = Question::new(dot.shape, types, target.lanes.default, warps);
+    let question = MmaProblem::new(dot.shape, types, target.lanes.default, warps);
     Ok(question.with_scales([scale(dot.a)?, scale(dot.b)?]))
 }
 

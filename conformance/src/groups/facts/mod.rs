@@ -11,7 +11,7 @@ use crate::{Case, Context, Group, Row, Verdict};
 
 /// The group `facts`.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Facts;
+pub struct FactsGroup;
 
 /// How a row of facts is compared with the target's description.
 type Check = fn(&Context, &Row) -> Checked;
@@ -19,7 +19,7 @@ type Check = fn(&Context, &Row) -> Checked;
 /// What facts are about, and their checks.
 const KINDS: [(&str, Check); 2] = [("banks", banks::check), ("limits", limits::check)];
 
-impl Group for Facts {
+impl Group for FactsGroup {
     fn name(&self) -> &str {
         "facts"
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tilewright_layout::{
-    Attribute, Dim, FamilySpec, Layout, LinearLayout, Sample, layout_from_json, layout_to_json, parse_spec,
+    Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, Sample, layout_from_json, layout_to_json, parse_spec,
 };
 
 use super::super::law::{Checked, broken, require, resolve};
@@ -55,9 +55,10 @@ pub(super) fn spelled_out(context: &Context, sample: &Sample) -> Checked {
     })
 }
 
-fn bases(layout: &LinearLayout, dim: Dim) -> Attribute {
-    let basis = |basis: Vec<u64>| Attribute::List(basis.into_iter().map(|c| Attribute::Int(c as i64)).collect());
-    Attribute::List(layout.bases_of(dim).into_iter().map(basis).collect())
+fn bases(layout: &LinearLayout, dim: Dim) -> FamilyAttribute {
+    let basis =
+        |basis: Vec<u64>| FamilyAttribute::List(basis.into_iter().map(|c| FamilyAttribute::Int(c as i64)).collect());
+    FamilyAttribute::List(layout.bases_of(dim).into_iter().map(basis).collect())
 }
 
 /// A tensor and a larger one: doubled along either axis, and many times over.

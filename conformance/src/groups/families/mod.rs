@@ -18,9 +18,9 @@ use crate::{Case, Context, Group};
 
 /// The group `families`.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Families;
+pub struct FamiliesGroup;
 
-impl Group for Families {
+impl Group for FamiliesGroup {
     fn name(&self) -> &str {
         "families"
     }

@@ -1,6 +1,6 @@
 //! Writes specs as a person would, to see whether they are read as they are meant.
 
-use tilewright_layout::{Attribute, FamilySpec};
+use tilewright_layout::{FamilyAttribute, FamilySpec};
 
 /// The spec as JSON.
 pub(super) fn json(spec: &FamilySpec) -> String {
@@ -15,12 +15,12 @@ pub(super) fn attribute(spec: &FamilySpec) -> String {
     format!("#layout.{}<{{{}}}>", spec.name, entries.join(", "))
 }
 
-fn value(value: &Attribute) -> String {
+fn value(value: &FamilyAttribute) -> String {
     match value {
-        Attribute::Bool(value) => value.to_string(),
-        Attribute::Int(value) => value.to_string(),
-        Attribute::Text(value) => format!("\"{value}\""),
-        Attribute::List(items) => format!("[{}]", items.iter().map(self::value).collect::<Vec<_>>().join(", ")),
-        Attribute::Spec(spec) => attribute(spec),
+        FamilyAttribute::Bool(value) => value.to_string(),
+        FamilyAttribute::Int(value) => value.to_string(),
+        FamilyAttribute::Text(value) => format!("\"{value}\""),
+        FamilyAttribute::List(items) => format!("[{}]", items.iter().map(self::value).collect::<Vec<_>>().join(", ")),
+        FamilyAttribute::Spec(spec) => attribute(spec),
     }
 }

@@ -1,7 +1,7 @@
 //! Nonsense is refused with an error that names the family, or, where a family may take it, becomes a
 //! layout of the whole tensor; never a crash, never a layout of another tensor.
 
-use tilewright_layout::{Attribute, FamilyError, FamilySpec, Layout, Sample};
+use tilewright_layout::{FamilyAttribute, FamilyError, FamilySpec, Layout, Sample};
 
 use super::super::law::{Checked, broken, require};
 use super::super::walk::covers_evenly;
@@ -24,7 +24,7 @@ pub(super) fn unknown(context: &Context, sample: &Sample) -> Checked {
 /// A value of another type is refused; one of the right type and out of all bounds is refused or makes
 /// a layout of the whole tensor.
 pub(super) fn types(context: &Context, sample: &Sample) -> Checked {
-    let other = |value: &Attribute| others_of(value);
+    let other = |value: &FamilyAttribute| others_of(value);
     each_level(&sample.spec, &|level| replaced(level, &other), &mut |spec| refused(context, spec, &SHAPE).map(drop))?;
     each_level(&sample.spec, &|level| replaced(level, &extremes_of), &mut |spec| {
         refused_or_whole(context, spec, &SHAPE)
@@ -84,34 +84,36 @@ fn each_level(
 }
 
 /// The spec with each parameter in turn replaced by each of other values.
-fn replaced(level: &FamilySpec, others: &dyn Fn(&Attribute) -> Vec<Attribute>) -> Vec<FamilySpec> {
-    let of = |(name, value): (&String, &Attribute)| -> Vec<FamilySpec> {
+fn replaced(level: &FamilySpec, others: &dyn Fn(&FamilyAttribute) -> Vec<FamilyAttribute>) -> Vec<FamilySpec> {
+    let of = |(name, value): (&String, &FamilyAttribute)| -> Vec<FamilySpec> {
         others(value).into_iter().map(|other| level.clone().with(name, other)).collect()
     };
     level.attributes.iter().flat_map(of).collect()
 }
 
-fn text() -> Attribute {
-    Attribute::Text("nonsense".to_owned())
+fn text() -> FamilyAttribute {
+    FamilyAttribute::Text("nonsense".to_owned())
 }
 
 /// Values of other types than a value's.
-fn others_of(value: &Attribute) -> Vec<Attribute> {
-    let nested = Attribute::List(vec![Attribute::List(vec![text()])]);
+fn others_of(value: &FamilyAttribute) -> Vec<FamilyAttribute> {
+    let nested = FamilyAttribute::List(vec![FamilyAttribute::List(vec![text()])]);
     match value {
-        Attribute::Bool(_) => vec![Attribute::Int(7), text(), nested],
-        Attribute::Int(_) => vec![text(), Attribute::List(vec![Attribute::Int(1)]), nested],
-        Attribute::Text(_) => vec![text(), Attribute::Int(7), Attribute::Bool(true), nested],
-        Attribute::List(_) => vec![text(), Attribute::Int(1), Attribute::Bool(true), nested],
-        Attribute::Spec(_) => vec![text(), Attribute::Int(1), nested],
+        FamilyAttribute::Bool(_) => vec![FamilyAttribute::Int(7), text(), nested],
+        FamilyAttribute::Int(_) => vec![text(), FamilyAttribute::List(vec![FamilyAttribute::Int(1)]), nested],
+        FamilyAttribute::Text(_) => vec![text(), FamilyAttribute::Int(7), FamilyAttribute::Bool(true), nested],
+        FamilyAttribute::List(_) => vec![text(), FamilyAttribute::Int(1), FamilyAttribute::Bool(true), nested],
+        FamilyAttribute::Spec(_) => vec![text(), FamilyAttribute::Int(1), nested],
     }
 }
 
 /// Values of a value's type that no GPU has use for.
-fn extremes_of(value: &Attribute) -> Vec<Attribute> {
+fn extremes_of(value: &FamilyAttribute) -> Vec<FamilyAttribute> {
     match value {
-        Attribute::Int(_) => [i64::MIN, -1, 0, 3, 1 << 31, 1 << 40, 1 << 62, i64::MAX].map(Attribute::Int).to_vec(),
-        Attribute::List(items) => {
+        FamilyAttribute::Int(_) => {
+            [i64::MIN, -1, 0, 3, 1 << 31, 1 << 40, 1 << 62, i64::MAX].map(FamilyAttribute::Int).to_vec()
+        }
+        FamilyAttribute::List(items) => {
             let with_item = |at: usize| {
                 extremes_of(&items[at]).into_iter().map(move |item| {
                     let mut list = items.clone();
@@ -121,10 +123,10 @@ fn extremes_of(value: &Attribute) -> Vec<Attribute> {
             };
             let longer = items.iter().chain(items).cloned().collect();
             let lists = (0..items.len()).flat_map(with_item).chain([Vec::new(), longer]);
-            lists.map(Attribute::List).collect()
+            lists.map(FamilyAttribute::List).collect()
         }
-        Attribute::Bool(value) => vec![Attribute::Bool(!value)],
-        Attribute::Text(_) | Attribute::Spec(_) => Vec::new(),
+        FamilyAttribute::Bool(value) => vec![FamilyAttribute::Bool(!value)],
+        FamilyAttribute::Text(_) | FamilyAttribute::Spec(_) => Vec::new(),
     }
 }
 

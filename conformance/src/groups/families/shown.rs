@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use tilewright_layout::{Attribute, Families, FamilySpec, Sample, spec_from_json};
+use tilewright_layout::{Families, FamilyAttribute, FamilySpec, Sample, spec_from_json};
 
 use super::super::Setting;
 use super::super::law::word;
@@ -38,7 +38,7 @@ fn samples(context: &Context) -> Vec<Sample> {
 
 /// Whether a family occurs in a spec: as the family itself, as what it derives from, or as a parameter.
 pub(super) fn asks_for(spec: &FamilySpec, name: &str) -> bool {
-    let inside = |value: &Attribute| matches!(value, Attribute::Spec(spec) if asks_for(spec, name));
+    let inside = |value: &FamilyAttribute| matches!(value, FamilyAttribute::Spec(spec) if asks_for(spec, name));
     spec.name == name
         || spec.parent.as_deref().is_some_and(|parent| asks_for(parent, name))
         || spec.attributes.values().any(inside)

@@ -23,7 +23,7 @@ use crate::{Case, Context, Group, Trials, Verdict};
 
 /// The group.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Figures;
+pub struct FiguresGroup;
 
 /// One way at one point of a figure.
 trait Way: Send + Sync {
@@ -43,7 +43,7 @@ trait Way: Send + Sync {
     fn test_cases(&self, context: &Context) -> Result<Vec<TestCase>, Verdict>;
 }
 
-impl Group for Figures {
+impl Group for FiguresGroup {
     fn name(&self) -> &'static str {
         "figures"
     }

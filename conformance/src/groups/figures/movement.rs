@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use conformance_pack::Figure;
-use tilewright_layout::{Attribute, Dim, FamilySpec, Layout, LinearLayout, MemoryLayout};
+use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, MemoryLayout};
 use tilewright_plan::movement;
 use tilewright_plan::movement::{Means, MovementError, Path, load_shared, store_shared};
 use tilewright_verify::{Repeated, TestCase};
@@ -159,7 +159,10 @@ impl Movement {
     fn padded(&self, context: &Context) -> Result<MemoryLayout, Verdict> {
         let vector = 16 * 8 / i64::from(self.bits());
         let spec = FamilySpec::new("padded_shared")
-            .with("interval_padding_pairs", Attribute::List(vec![Attribute::from([self.shape[1] as i64, vector])]))
+            .with(
+                "interval_padding_pairs",
+                FamilyAttribute::List(vec![FamilyAttribute::from([self.shape[1] as i64, vector])]),
+            )
             .with("order", [1i64, 0]);
         match resolve(context, &spec, &self.shape)? {
             Layout::Memory(memory) => Ok(memory),

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use conformance_pack::Figure;
-use tilewright_plan::contract::{Contraction, Question, Scale};
+use tilewright_plan::contract::{Contraction, MmaProblem, Scale};
 use tilewright_plan::movement::Means;
-use tilewright_target::Number;
+use tilewright_target::ElementType;
 use tilewright_verify::{TestCase, check_all_emulated, contraction_cases};
 
 use super::super::dot::planned;
@@ -42,12 +42,13 @@ pub(super) fn all(_context: &Context) -> Vec<Arc<dyn Way>> {
 
 impl Product {
     fn plan(&self, context: &Context) -> Result<Contraction, Verdict> {
-        let number = |name: &str| Number::named(name).ok_or_else(|| broken(format!("`{name}` is no element type")));
+        let number =
+            |name: &str| ElementType::named(name).ok_or_else(|| broken(format!("`{name}` is no element type")));
         let scale = Scale::named("e8m0").ok_or_else(|| broken("`e8m0` is no type of scales"))?;
         let types = [number("e2m1")?, number(self.other)?, number("f32")?];
         let lanes = context.target().description().lanes.default;
-        let question = Question::new(self.shape, types, lanes, WARPS).with_scales([Some(scale), None]);
-        planned(context, &Question { shuffled: [self.is_shuffled; 2], ..question })
+        let question = MmaProblem::new(self.shape, types, lanes, WARPS).with_scales([Some(scale), None]);
+        planned(context, &MmaProblem { shuffled: [self.is_shuffled; 2], ..question })
     }
 }
 

@@ -10,9 +10,9 @@ mod source;
 use std::sync::Arc;
 
 use tilewright::{ProgramCompiler, ProgramOptions};
-use tilewright_emulator::Limits;
+use tilewright_emulator::RunLimits;
 use tilewright_kernel::Module;
-use tilewright_verify::case::{Case as ProgramCase, RunError};
+use tilewright_verify::case::{ProgramCase, RunError};
 
 use super::artifact::compiled;
 use super::emulated::either;
@@ -75,7 +75,7 @@ fn refused(error: &RunError) -> Verdict {
 /// What a case shows of the target.
 fn shown(context: &Context, source: &Source) -> Verdict {
     either(with_program(context, source, |compiler, case, text| {
-        let limits = Limits { steps: STEPS, ..Limits::default() };
+        let limits = RunLimits { steps: STEPS, ..RunLimits::default() };
         let (kernel, ended) = match case.compile_and_run(compiler, text, &ProgramOptions::default(), &limits) {
             Ok(ran) => ran,
             Err(error) => return refused(&error),

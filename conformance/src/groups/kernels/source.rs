@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tilewright_verify::case::Case;
+use tilewright_verify::case::ProgramCase;
 
 /// The files that the suite carries, in the order of their names.
 const CARRIED: &[(&str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
@@ -29,7 +29,7 @@ impl Source {
         }
         let mut sources = Vec::new();
         for folder in folders {
-            sources.extend(Case::files(folder).map_err(|error| error.to_string())?.into_iter().map(Self::File));
+            sources.extend(ProgramCase::files(folder).map_err(|error| error.to_string())?.into_iter().map(Self::File));
         }
         Ok(sources)
     }
@@ -46,12 +46,12 @@ impl Source {
     }
 
     /// The case, and its program's text.
-    pub fn read(&self) -> Result<(Case, String), String> {
+    pub fn read(&self) -> Result<(ProgramCase, String), String> {
         let (file, open): (&Path, Open<'_>) = match self {
             Self::Carried(name) => (Path::new(name), &carried),
             Self::File(file) => (file, &|file| std::fs::read(file)),
         };
-        let case = Case::read_from(file, open).map_err(|error| error.to_string())?;
+        let case = ProgramCase::read_from(file, open).map_err(|error| error.to_string())?;
         let wrong = |message: String| format!("{}: {message}", case.program.display());
         let text = open(&case.program).map_err(|error| wrong(error.to_string()))?;
         let text = String::from_utf8(text).map_err(|error| wrong(error.to_string()))?;

@@ -8,9 +8,9 @@ use crate::{Case, Context, Group};
 
 /// The group `layouts`.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Layouts;
+pub struct LayoutsGroup;
 
-impl Group for Layouts {
+impl Group for LayoutsGroup {
     fn name(&self) -> &str {
         "layouts"
     }

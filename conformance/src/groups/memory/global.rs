@@ -3,14 +3,14 @@
 use std::fmt;
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{GlobalAccess, GlobalTensor, Stride, access_global, coalesced_layout};
+use tilewright_plan::movement::{AxisStride, GlobalAccess, GlobalTensor, access_global, coalesced_layout};
 use tilewright_target::Direction;
 use tilewright_verify::kernels::StridedTensor;
 use tilewright_verify::strided_copy_case;
 
 use super::super::emulated::{either, executed, refused};
 use super::super::lineup::{Lineup, Turns};
-use super::super::{Endpoint, Tensor};
+use super::super::{CaseTensor, Endpoint};
 use crate::{Case, Context, Level, Verdict};
 
 /// What is known of the tensor in memory.
@@ -84,8 +84,8 @@ impl Known {
         let strides = self.strides(shape);
         let last = shape.len() - 1;
         let known = |(axis, stride): (usize, u64)| match self {
-            Self::RunTimePitch if axis != last => (Dim::tensor(axis), shape[axis], Stride::MultipleOf(8)),
-            _ => (Dim::tensor(axis), shape[axis], Stride::Elements(stride)),
+            Self::RunTimePitch if axis != last => (Dim::tensor(axis), shape[axis], AxisStride::MultipleOf(8)),
+            _ => (Dim::tensor(axis), shape[axis], AxisStride::Elements(stride)),
         };
         let alignment = if self == Self::Unaligned { u64::from(element_bits / 8) } else { 256 };
         GlobalTensor { axes: strides.into_iter().enumerate().map(known).collect(), alignment }
@@ -116,7 +116,7 @@ pub struct GlobalCopy {
     /// What is known of the tensor.
     pub known: Known,
     /// The tensor.
-    pub tensor: Tensor,
+    pub tensor: CaseTensor,
 }
 
 impl fmt::Display for GlobalCopy {

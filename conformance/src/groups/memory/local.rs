@@ -8,12 +8,12 @@ use tilewright_verify::{load_case, store_case};
 
 use super::super::emulated::{at_bound, either, executed, refused, stores_once};
 use super::super::lineup::{Lineup, Turns};
-use super::super::{Endpoint, Tensor};
+use super::super::{CaseTensor, Endpoint};
 use crate::{Case, Context, Verdict};
 
 /// Which way data moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum LocalMove {
     /// From registers to memory.
     Store,
     /// From memory to registers.
@@ -25,21 +25,21 @@ pub enum Access {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalAccess {
     /// Which way.
-    pub access: Access,
+    pub access: LocalMove,
     /// The layout of the registers.
     pub registers: Endpoint,
     /// The layout of the memory.
     pub memory: Endpoint,
     /// The tensor.
-    pub tensor: Tensor,
+    pub tensor: CaseTensor,
 }
 
 impl fmt::Display for LocalAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (registers, memory) = (&self.registers.name, &self.memory.name);
         match self.access {
-            Access::Store => write!(f, "store/{registers}-to-{memory}/{}", self.tensor),
-            Access::Load => write!(f, "load/{memory}-to-{registers}/{}", self.tensor),
+            LocalMove::Store => write!(f, "store/{registers}-to-{memory}/{}", self.tensor),
+            LocalMove::Load => write!(f, "load/{memory}-to-{registers}/{}", self.tensor),
         }
     }
 }
@@ -57,7 +57,7 @@ impl LocalAccess {
             let memories = lineup.memory();
             for registers in lineup.distributed() {
                 for memory in &memories {
-                    for access in [Access::Store, Access::Load] {
+                    for access in [LocalMove::Store, LocalMove::Load] {
                         let fits = |shape: &[u64]| lineup.bytes(shape) <= most;
                         for (tensor, ends) in lineup.some(&mut turns, 1, &[&registers, memory], fits) {
                             let (registers, memory) = (ends[0].clone(), ends[1].clone());
@@ -91,8 +91,8 @@ impl LocalAccess {
         }
         let bits = self.tensor.setting.element.bits();
         let plan = match self.access {
-            Access::Store => store_shared(&registers, &memory, bits, target),
-            Access::Load => load_shared(&registers, &memory, bits, target),
+            LocalMove::Store => store_shared(&registers, &memory, bits, target),
+            LocalMove::Load => load_shared(&registers, &memory, bits, target),
         };
         Ok(((registers, memory), plan.map_err(refused)?))
     }
@@ -110,16 +110,16 @@ impl LocalAccess {
     ) -> Result<Verdict, Verdict> {
         let (target, bits) = (context.target().description(), self.tensor.setting.element.bits());
         match self.access {
-            Access::Store => {
+            LocalMove::Store => {
                 let report = executed(store_case(registers, memory, bits, plan), target)?;
                 stores_once(&report, bytes(&self.tensor, self.tensor.elements()))?;
             }
-            Access::Load => drop(executed(load_case(registers, memory, bits, plan), target)?),
+            LocalMove::Load => drop(executed(load_case(registers, memory, bits, plan), target)?),
         }
         Ok(at_bound(plan.figures.above_bound.as_deref()))
     }
 }
 
-fn bytes(tensor: &Tensor, elements: u64) -> u64 {
+fn bytes(tensor: &CaseTensor, elements: u64) -> u64 {
     elements * u64::from(tensor.setting.element.bits() / 8)
 }

@@ -5,15 +5,15 @@ mod global;
 mod local;
 
 pub use global::{GlobalCopy, Known};
-pub use local::{Access, LocalAccess};
+pub use local::{LocalAccess, LocalMove};
 
 use crate::{Case, Context, Group};
 
 /// The group.
 #[derive(Debug, Clone, Copy)]
-pub struct Memory;
+pub struct MemoryGroup;
 
-impl Group for Memory {
+impl Group for MemoryGroup {
     fn name(&self) -> &'static str {
         "memory"
     }

@@ -10,7 +10,8 @@ use conformance::{Case, Context, Group, Level, Status, Verdict, list};
 use tilewright_kernel::Module;
 use tilewright_layout::Families;
 use tilewright_plugin::{
-    Artifact, Buffer, CompileError, CompileOptions, Device, DeviceError, LaunchRequest, Launched, LoadedCode, Target,
+    Artifact, CompileError, CompileOptions, Device, DeviceBuffer, DeviceError, LaunchRequest, Launched, LoadedCode,
+    Target,
 };
 use tilewright_target::{Instruction, TargetDescription};
 use tilewright_verify::{EmulatedDevice, kernel_ir};
@@ -77,7 +78,7 @@ struct Wayward {
     device: EmulatedDevice<'static>,
     way: Way,
     /// The bytes of each buffer that is there.
-    buffers: HashMap<Buffer, u64>,
+    buffers: HashMap<DeviceBuffer, u64>,
 }
 
 impl Device for Wayward {
@@ -85,22 +86,22 @@ impl Device for Wayward {
         "the emulator".to_owned()
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
         let buffer = self.device.allocate(bytes)?;
         self.buffers.insert(buffer, bytes);
         Ok(buffer)
     }
 
-    fn free(&mut self, buffer: Buffer) {
+    fn free(&mut self, buffer: DeviceBuffer) {
         self.buffers.remove(&buffer).expect("a buffer is freed once");
         self.device.free(buffer);
     }
 
-    fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         self.device.write(buffer, offset, bytes)
     }
 
-    fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         self.device.read(buffer, offset, bytes)
     }
 

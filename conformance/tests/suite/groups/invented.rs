@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tilewright_kernel::Module;
 use tilewright_layout::families::cluster::{check_shape, over_tensor};
 use tilewright_layout::{
-    Attribute, Dim, Families, FamilyError, FamilySpec, Layout, LinearLayout, MemoryLayout, Padding, Sample, SampleUse,
+    Dim, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LinearLayout, MemoryLayout, Padding, Sample,
+    SampleUse,
 };
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
@@ -219,7 +220,7 @@ impl Families for Tiles {
         }
         let part = |part: &str| {
             FamilySpec::new("tile")
-                .with("part", Attribute::Text(part.to_owned()))
+                .with("part", FamilyAttribute::Text(part.to_owned()))
                 .with("warps", i64::from(use_case.warps))
         };
         let sample = |role: &str| Sample::new(&format!("tile-{role}"), part(role)).feeding("multiply.8x8x4", role);
@@ -263,11 +264,11 @@ impl Tiles {
     fn parameters(&self, spec: &FamilySpec) -> Result<(String, u64), FamilyError> {
         let read = spec.parameters();
         let part = match read.required(&["part"])? {
-            Attribute::Text(part) if ["a", "b", "d"].contains(&part.as_str()) => part.clone(),
+            FamilyAttribute::Text(part) if ["a", "b", "d"].contains(&part.as_str()) => part.clone(),
             _ => return Err(read.wrong("part", "must be `a`, `b` or `d`")),
         };
         let warps = match read.required(&["warps"])? {
-            Attribute::Text(_) if self.flaw == Flaw::AcceptsWords => 4,
+            FamilyAttribute::Text(_) if self.flaw == Flaw::AcceptsWords => 4,
             _ => read.number(&["warps"])?,
         };
         if self.flaw == Flaw::ForgetsParameter {

@@ -15,9 +15,9 @@ use std::sync::Arc;
 use conformance::groups::algebra::Algebra;
 use conformance::groups::conversions::{self, Conversions};
 use conformance::groups::cute::Cute;
-use conformance::groups::families::Families;
+use conformance::groups::families::FamiliesGroup;
 use conformance::groups::instructions::Instructions;
-use conformance::groups::layouts::Layouts;
+use conformance::groups::layouts::LayoutsGroup;
 use conformance::{Case, Context, Group, Level, Status, Verdict, list};
 
 use invented::{Flaw, Invented};
@@ -27,7 +27,7 @@ fn context(flaw: Flaw) -> Context {
 }
 
 fn groups() -> Vec<Box<dyn Group>> {
-    vec![Box::new(Algebra), Box::new(Families), Box::new(Cute), Box::new(Layouts)]
+    vec![Box::new(Algebra), Box::new(FamiliesGroup), Box::new(Cute), Box::new(LayoutsGroup)]
 }
 
 /// The cases of all groups of laws, with their verdicts; a panic is what the runner makes of it.
@@ -321,7 +321,7 @@ fn random_layouts_differ_and_replicate_now_and_then() {
 fn conversions_across_blocks_run_on_the_emulator() {
     let context = context(Flaw::None);
     let all = conversions::all(&context);
-    let across = |conversion: &&conversions::Conversion| conversion.to_string().starts_with("blocks-");
+    let across = |conversion: &&conversions::ConversionCase| conversion.to_string().starts_with("blocks-");
     let across: Vec<_> = all.iter().filter(across).filter(|one| one.tensor.setting.element.bits() == 16).collect();
     assert!(across.iter().any(|conversion| conversion.to_string() == "blocks-rows-to-both-of-4/f16/64x128/w4"));
     for conversion in across {
@@ -334,7 +334,7 @@ fn conversions_across_blocks_run_on_the_emulator() {
 #[test]
 fn a_group_of_conversions_runs_the_given_check_on_the_chosen_ones() {
     let context = context(Flaw::None);
-    let check = |context: &Context, conversion: &conversions::Conversion| match conversion.layouts(context) {
+    let check = |context: &Context, conversion: &conversions::ConversionCase| match conversion.layouts(context) {
         Ok((source, target)) if source == target => Verdict::fail(Level::Layout, "nothing to do"),
         Ok(_) => Verdict::pass(Level::Layout),
         Err(verdict) => verdict,

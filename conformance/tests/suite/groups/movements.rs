@@ -2,22 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use conformance::groups::conversions::{self, Conversion};
+use conformance::groups::conversions::{self, ConversionCase};
 use conformance::groups::gather::{self, GatherAlong, Gathers};
-use conformance::groups::memory::{GlobalCopy, LocalAccess, Memory};
+use conformance::groups::memory::{GlobalCopy, LocalAccess, MemoryGroup};
 use conformance::groups::reduce::{self, Reductions};
 use conformance::groups::scan::{self, Scans};
-use conformance::groups::{Along, Setting, Tensor};
+use conformance::groups::{CaseTensor, Setting, TensorAxis};
 use conformance::{Context, Group, Level, Status, Thoroughness, Verdict};
 
 use super::context;
 use super::invented::Flaw;
 
 /// Tensors, and words for the layouts on them.
-type Shown = Vec<(Tensor, String)>;
+type Shown = Vec<(CaseTensor, String)>;
 
 fn converted(context: &Context) -> Shown {
-    let words = |c: &Conversion| format!("{} {}", c.source.name, c.target.name);
+    let words = |c: &ConversionCase| format!("{} {}", c.source.name, c.target.name);
     conversions::all(context).iter().map(|c| (c.tensor.clone(), words(c))).collect()
 }
 
@@ -32,12 +32,12 @@ fn copied(context: &Context) -> Shown {
 }
 
 fn reduced(context: &Context) -> Shown {
-    let words = |along: &Along| format!("{} {} {}", along.source.name, along.axis, along.others.len());
+    let words = |along: &TensorAxis| format!("{} {} {}", along.source.name, along.axis, along.others.len());
     reduce::all(context).iter().map(|along| (along.tensor.clone(), words(along))).collect()
 }
 
 fn scanned(context: &Context) -> Shown {
-    let words = |along: &Along| format!("{} {} {}", along.source.name, along.axis, along.others.len());
+    let words = |along: &TensorAxis| format!("{} {} {}", along.source.name, along.axis, along.others.len());
     scan::all(context).iter().map(|scan| (scan.along.tensor.clone(), words(&scan.along))).collect()
 }
 
@@ -163,7 +163,7 @@ fn verdicts(group: &dyn Group, context: &Context, of: usize) -> Vec<(String, Ver
 #[test]
 fn an_honest_target_moves_data_rightly() {
     let context = context(Flaw::None);
-    for (group, of) in [(&Memory as &dyn Group, 17), (&Reductions, 13), (&Scans, 13), (&Gathers, 9)] {
+    for (group, of) in [(&MemoryGroup as &dyn Group, 17), (&Reductions, 13), (&Scans, 13), (&Gathers, 9)] {
         let verdicts = verdicts(group, &context, of);
         assert!(verdicts.len() >= 40, "{}: {}", group.name(), verdicts.len());
         for (name, verdict) in &verdicts {

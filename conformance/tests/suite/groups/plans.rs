@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use conformance::groups::gather::{self, Gathers};
-use conformance::groups::memory::{Access, GlobalCopy, Known, LocalAccess};
+use conformance::groups::memory::{GlobalCopy, Known, LocalAccess, LocalMove};
 use conformance::groups::reduce::{self, Reductions};
 use conformance::groups::scan::{self, ScanAlong, Scans};
 use conformance::{Group, Level, Status, Thoroughness, Verdict};
@@ -68,7 +68,7 @@ fn lanes_differ(layout: &LinearLayout) -> bool {
 fn local_accesses_that_do_or_count_something_else_are_found() {
     let context = context(Flaw::None);
     let target = context.target().description();
-    for way in [Access::Store, Access::Load] {
+    for way in [LocalMove::Store, LocalMove::Load] {
         let wanted = |question: &LocalAccess| question.access == way && question.tensor.shape == [64, 128];
         let (question, (layouts, plan)) = found(
             LocalAccess::all(&context),
@@ -82,8 +82,8 @@ fn local_accesses_that_do_or_count_something_else_are_found() {
         let (registers, memory) = &layouts;
         let bits = question.tensor.setting.element.bits();
         let elsewhere = match way {
-            Access::Store => movement::store_shared(&lanes_swapped(registers), memory, bits, target),
-            Access::Load => movement::load_shared(&lanes_swapped(registers), memory, bits, target),
+            LocalMove::Store => movement::store_shared(&lanes_swapped(registers), memory, bits, target),
+            LocalMove::Load => movement::load_shared(&lanes_swapped(registers), memory, bits, target),
         };
         fails(question.shown(&context, &layouts, &elsewhere.expect("it can be planned")), ELEMENT);
     }
@@ -99,7 +99,7 @@ fn elements_that_are_stored_twice_are_found() {
         |question| question.plan(&context),
         |question, _| {
             let tensor = &question.tensor;
-            question.access == Access::Store && tensor.shape == [1, 1] && tensor.setting.warps == 1
+            question.access == LocalMove::Store && tensor.shape == [1, 1] && tensor.setting.warps == 1
         },
     );
     assert_eq!(question.shown(&context, &layouts, &plan).map(|verdict| verdict.status), Ok(Status::Pass));

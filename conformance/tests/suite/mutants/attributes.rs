@@ -1,7 +1,7 @@
 //! Changes of what modules, functions and operations are told.
 
 use tilewright_tile::op::AttributeKind;
-use tilewright_tile::{Attribute, Attributes, Body, Dense, Module, Number, Op, Type};
+use tilewright_tile::{Attribute, Attributes, Body, Dense, Op, TileModule, TileType, TypedNumber};
 
 use super::random::Random;
 use super::types::cut_bits;
@@ -10,7 +10,7 @@ use super::types::cut_bits;
 const COUNTS: [i32; 12] = [1, 2, 4, 8, 16, 32, 64, 128, 3, 0, -1, 1 << 20];
 
 /// The block of the launch becomes another.
-pub fn launch(module: &mut Module, random: &mut Random) {
+pub fn launch(module: &mut TileModule, random: &mut Random) {
     const NAMES: [&str; 4] = ["ttg.num-warps", "ttg.num-warps", "ttg.threads-per-warp", "ttg.num-ctas"];
     let likely = if random.once_in(4) { COUNTS.len() } else { 6 };
     module.attributes.set(NAMES[random.below(NAMES.len())], COUNTS[random.below(likely)]);
@@ -51,8 +51,8 @@ pub fn of_argument(all: &mut [Attributes], random: &mut Random) {
 fn changed(old: &Attribute, random: &mut Random) -> Attribute {
     match old {
         Attribute::Bool(value) => Attribute::Bool(!value),
-        Attribute::Number(Number { bits, ty }) => {
-            Attribute::Number(Number { bits: number(*bits, ty, random), ty: ty.clone() })
+        Attribute::Number(TypedNumber { bits, ty }) => {
+            Attribute::Number(TypedNumber { bits: number(*bits, ty, random), ty: ty.clone() })
         }
         Attribute::List(list) => Attribute::List(shuffled(list, random, changed)),
         Attribute::Array(ty, bits) => {
@@ -83,7 +83,7 @@ fn shuffled<T: Clone>(list: &[T], random: &mut Random, change: impl Fn(&T, &mut 
 }
 
 /// Bits of a type that are seldom thought of, or a small number, or one beside.
-fn number(bits: u64, ty: &Type, random: &mut Random) -> u64 {
+fn number(bits: u64, ty: &TileType, random: &mut Random) -> u64 {
     let new = match random.below(8) {
         0 => 0,
         1 => u64::MAX,

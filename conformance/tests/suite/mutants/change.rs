@@ -1,14 +1,14 @@
 //! A mutant: a program with some changes, of what it is or of its text.
 
 use tilewright_tile::op::Dialects;
-use tilewright_tile::{Module, text};
+use tilewright_tile::{TileModule, text};
 
 use super::random::Random;
 use super::types::all_values;
 use super::{attributes, operations, text as letters, types};
 
 /// The text of a mutant of a program, which is given as text and as it was read.
-pub fn mutant(program: &str, read: &Module, dialects: &Dialects, random: &mut Random) -> String {
+pub fn mutant(program: &str, read: &TileModule, dialects: &Dialects, random: &mut Random) -> String {
     let changes = 1 + random.below(4);
     // Text that is changed no longer says what it said; most mutants are to be compiled.
     if random.once_in(5) {
@@ -26,7 +26,7 @@ pub fn mutant(program: &str, read: &Module, dialects: &Dialects, random: &mut Ra
     if random.once_in(4) { letters::change(&program, random) } else { program }
 }
 
-fn change(module: &mut Module, dialects: &Dialects, random: &mut Random) {
+fn change(module: &mut TileModule, dialects: &Dialects, random: &mut Random) {
     match random.below(16) {
         0 | 1 => return types::size_everywhere(module, random),
         2 | 3 => return types::element_everywhere(module, random),

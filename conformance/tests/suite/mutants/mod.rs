@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use tilewright_testkit::shared_data;
 use tilewright_tile as tile;
 use tilewright_tile::op::Dialects;
-use tilewright_verify::case::Case;
+use tilewright_verify::case::ProgramCase;
 
 use random::Random;
 use served::targets;
@@ -41,9 +41,9 @@ const STUCK: Duration = Duration::from_secs(180);
 struct Program {
     name: String,
     text: String,
-    module: tile::Module,
+    module: tile::TileModule,
     /// What it is run with, where it is small.
-    case: Option<Case>,
+    case: Option<ProgramCase>,
 }
 
 #[test]
@@ -204,6 +204,6 @@ fn programs(dialects: &Dialects) -> Vec<Program> {
 fn program(file: &Path, dialects: &Dialects) -> Program {
     let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let module = tile::text::parse(&text, dialects).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let case = Case::read(&file.with_extension("json")).ok();
+    let case = ProgramCase::read(&file.with_extension("json")).ok();
     Program { name: file.file_name().unwrap_or_default().to_string_lossy().into_owned(), text, module, case }
 }

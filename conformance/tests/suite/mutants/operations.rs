@@ -27,7 +27,8 @@ pub fn exchanged(body: &mut Body, op: Op, random: &mut Random) {
 /// An operation becomes another that takes and gives as many values.
 pub fn another(body: &mut Body, op: Op, dialects: &Dialects, random: &mut Random) {
     let old = body.op(op).definition.clone();
-    let counts = |groups: &[tilewright_tile::op::Group]| groups.iter().map(|group| group.count).collect::<Vec<_>>();
+    let counts =
+        |groups: &[tilewright_tile::op::OperandGroup]| groups.iter().map(|group| group.count).collect::<Vec<_>>();
     let alike: Vec<_> = dialects
         .iter()
         .filter(|new| {

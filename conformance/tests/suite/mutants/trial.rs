@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
 use tilewright_assign::Strategy;
-use tilewright_emulator::Limits;
+use tilewright_emulator::RunLimits;
 use tilewright_kernel::{Kernel, Module};
 use tilewright_lower::Reason;
 use tilewright_plan::movement::Means;
@@ -16,7 +16,7 @@ use tilewright_tile::import::Imports;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text;
 use tilewright_verify::CheckFailure;
-use tilewright_verify::case::Case;
+use tilewright_verify::case::ProgramCase;
 
 use super::random::Random;
 
@@ -47,7 +47,7 @@ pub struct Trial<'a> {
 
 impl Trial<'_> {
     /// Compiles a program, then sometimes makes code of it, and runs it where a case says with what.
-    pub fn outcome(&self, text: &str, case: Option<&Case>, random: &mut Random) -> Outcome {
+    pub fn outcome(&self, text: &str, case: Option<&ProgramCase>, random: &mut Random) -> Outcome {
         let start = Instant::now();
         let options = ProgramOptions {
             strategy: if random.once_in(4) { Strategy::Propagation } else { Strategy::LeastCost },
@@ -133,9 +133,9 @@ impl Trial<'_> {
     }
 
     /// Runs a kernel; that it does something else now, or what it may not, is no fault.
-    fn run(&self, case: &Case, kernel: &Kernel) -> Result<(), String> {
+    fn run(&self, case: &ProgramCase, kernel: &Kernel) -> Result<(), String> {
         let means = Means::of(self.target.description()).with_instructions(self.target.instructions());
-        let limits = Limits { steps: STEPS, register_bytes: 1 << 28 };
+        let limits = RunLimits { steps: STEPS, register_bytes: 1 << 28 };
         match case.run(kernel, means, &limits) {
             Err(CheckFailure::Device(error)) => Err(error.to_string()),
             _ => Ok(()),

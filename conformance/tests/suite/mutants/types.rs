@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use tilewright_tile::{Attribute, Attributes, Body, Dense, Descriptor, Float, Function, Memory, Module, Number};
-use tilewright_tile::{Pointer, Signature, Tensor, Type, Value};
+use tilewright_tile::{
+    Attribute, Attributes, Body, Dense, Float, Function, MemDescType, TensorDescriptorType, TileModule, TypedNumber,
+};
+use tilewright_tile::{FunctionType, Pointer, TensorType, TileType, Value};
 
 use super::random::Random;
 
 const SIZES: [u64; 15] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 0, 3, 1 << 20];
 
 /// A size becomes another wherever it stands, also where a number only says it.
-pub fn size_everywhere(module: &mut Module, random: &mut Random) {
+pub fn size_everywhere(module: &mut TileModule, random: &mut Random) {
     let mut sizes: Vec<u64> = Vec::new();
     values(module).for_each(|ty| sizes.extend(ty.shape().unwrap_or_default()));
     sizes.sort_unstable();
@@ -21,23 +23,25 @@ pub fn size_everywhere(module: &mut Module, random: &mut Random) {
     change.module(module);
     every_attribute(module, &mut |name, attribute| {
         if matches!(name, "end" | "start" | "tt.divisibility" | "allocation.offset") {
-            let Attribute::Number(Number { bits, .. }) = attribute else { return };
+            let Attribute::Number(TypedNumber { bits, .. }) = attribute else { return };
             *bits = size(*bits);
         }
     });
 }
 
 /// An element type becomes another wherever it stands.
-pub fn element_everywhere(module: &mut Module, random: &mut Random) {
-    let mut elements: Vec<Type> = Vec::new();
+pub fn element_everywhere(module: &mut TileModule, random: &mut Random) {
+    let mut elements: Vec<TileType> = Vec::new();
     for ty in values(module) {
         let element = ty.pointee().map_or_else(|| ty.element().clone(), |pointee| pointee.element().clone());
-        if matches!(element, Type::Integer(..) | Type::Float(_) | Type::Index) && !elements.contains(&element) {
+        if matches!(element, TileType::Integer(..) | TileType::Float(_) | TileType::Index)
+            && !elements.contains(&element)
+        {
             elements.push(element);
         }
     }
     let (Some(old), new) = (random.of(&elements).cloned(), element(random)) else { return };
-    let element = move |element: &Type| if *element == old { new.clone() } else { element.clone() };
+    let element = move |element: &TileType| if *element == old { new.clone() } else { element.clone() };
     Change { size: &|size| size, element: &element }.module(module);
 }
 
@@ -47,8 +51,8 @@ pub fn one_type(body: &mut Body, value: Value, random: &mut Random) {
     let new = match (random.below(3), ty.shape()) {
         (0, _) => {
             let new = element(random);
-            let element = |element: &Type| match element {
-                Type::Pointer(_) => element.clone(),
+            let element = |element: &TileType| match element {
+                TileType::Pointer(_) => element.clone(),
                 _ => new.clone(),
             };
             Change { size: &|size| size, element: &element }.ty(&ty)
@@ -63,12 +67,12 @@ pub fn one_type(body: &mut Body, value: Value, random: &mut Random) {
             }
             with_shape(&ty, shape)
         }
-        _ => Type::tensor([SIZES[random.below(8)]], ty, None),
+        _ => TileType::tensor([SIZES[random.below(8)]], ty, None),
     };
     body.set_type(value, new);
 }
 
-fn element(random: &mut Random) -> Type {
+fn element(random: &mut Random) -> TileType {
     const FLOATS: [Float; 13] = [
         Float::F16,
         Float::Bf16,
@@ -86,18 +90,20 @@ fn element(random: &mut Random) -> Type {
     ];
     const WIDTHS: [u32; 9] = [1, 8, 16, 32, 64, 4, 2, 128, 0];
     match random.below(6) {
-        0 => Type::Float(FLOATS[random.below(FLOATS.len())]),
-        1 | 2 => Type::Float(FLOATS[random.below(7)]),
-        3 => Type::integer(WIDTHS[random.below(WIDTHS.len())]),
-        _ => Type::integer(WIDTHS[random.below(5)]),
+        0 => TileType::Float(FLOATS[random.below(FLOATS.len())]),
+        1 | 2 => TileType::Float(FLOATS[random.below(7)]),
+        3 => TileType::integer(WIDTHS[random.below(WIDTHS.len())]),
+        _ => TileType::integer(WIDTHS[random.below(5)]),
     }
 }
 
-fn with_shape(ty: &Type, shape: Vec<u64>) -> Type {
+fn with_shape(ty: &TileType, shape: Vec<u64>) -> TileType {
     match ty {
-        Type::Tensor(tensor) => Type::Tensor(Arc::new(Tensor { shape, ..(**tensor).clone() })),
-        Type::Memory(memory) => Type::Memory(Arc::new(Memory { shape, ..(**memory).clone() })),
-        Type::Descriptor(descriptor) => Type::Descriptor(Arc::new(Descriptor { shape, ..(**descriptor).clone() })),
+        TileType::Tensor(tensor) => TileType::Tensor(Arc::new(TensorType { shape, ..(**tensor).clone() })),
+        TileType::Memory(memory) => TileType::Memory(Arc::new(MemDescType { shape, ..(**memory).clone() })),
+        TileType::Descriptor(descriptor) => {
+            TileType::Descriptor(Arc::new(TensorDescriptorType { shape, ..(**descriptor).clone() }))
+        }
         other => other.clone(),
     }
 }
@@ -105,11 +111,11 @@ fn with_shape(ty: &Type, shape: Vec<u64>) -> Type {
 /// What types become.
 struct Change<'a> {
     size: &'a dyn Fn(u64) -> u64,
-    element: &'a dyn Fn(&Type) -> Type,
+    element: &'a dyn Fn(&TileType) -> TileType,
 }
 
 impl Change<'_> {
-    fn module(&self, module: &mut Module) {
+    fn module(&self, module: &mut TileModule) {
         for function in &mut module.functions {
             function.signature = self.signature(&function.signature);
             if let Some(body) = &mut function.body {
@@ -119,8 +125,8 @@ impl Change<'_> {
         every_attribute(module, &mut |_, attribute| match attribute {
             Attribute::Type(ty) => *ty = self.ty(ty),
             Attribute::Dense(dense) => *dense = self.dense(dense),
-            Attribute::Number(number) if !number.ty.eq(&Type::integer(32)) => {
-                let kept = Number { ty: self.ty(&number.ty), bits: number.bits };
+            Attribute::Number(number) if !number.ty.eq(&TileType::integer(32)) => {
+                let kept = TypedNumber { ty: self.ty(&number.ty), bits: number.bits };
                 *attribute = cut(&kept);
             }
             _ => {}
@@ -133,48 +139,48 @@ impl Change<'_> {
         Dense { ty, elements }
     }
 
-    fn signature(&self, signature: &Signature) -> Signature {
-        let all = |types: &[Type]| types.iter().map(|ty| self.ty(ty)).collect();
-        Signature { arguments: all(&signature.arguments), results: all(&signature.results) }
+    fn signature(&self, signature: &FunctionType) -> FunctionType {
+        let all = |types: &[TileType]| types.iter().map(|ty| self.ty(ty)).collect();
+        FunctionType { arguments: all(&signature.arguments), results: all(&signature.results) }
     }
 
-    fn ty(&self, ty: &Type) -> Type {
+    fn ty(&self, ty: &TileType) -> TileType {
         let shape = |shape: &[u64]| shape.iter().map(|size| (self.size)(*size)).collect();
         match ty {
-            Type::Pointer(pointer) => {
-                Type::Pointer(Arc::new(Pointer { pointee: self.ty(&pointer.pointee), ..**pointer }))
+            TileType::Pointer(pointer) => {
+                TileType::Pointer(Arc::new(Pointer { pointee: self.ty(&pointer.pointee), ..**pointer }))
             }
-            Type::Tensor(tensor) => Type::Tensor(Arc::new(Tensor {
+            TileType::Tensor(tensor) => TileType::Tensor(Arc::new(TensorType {
                 shape: shape(&tensor.shape),
                 element: self.ty(&tensor.element),
                 layout: tensor.layout.clone(),
             })),
-            Type::Memory(memory) => Type::Memory(Arc::new(Memory {
+            TileType::Memory(memory) => TileType::Memory(Arc::new(MemDescType {
                 shape: shape(&memory.shape),
                 element: self.ty(&memory.element),
                 allocation: memory.allocation.as_deref().map(shape),
                 ..(**memory).clone()
             })),
-            Type::Descriptor(descriptor) => Type::Descriptor(Arc::new(Descriptor {
+            TileType::Descriptor(descriptor) => TileType::Descriptor(Arc::new(TensorDescriptorType {
                 shape: shape(&descriptor.shape),
                 element: self.ty(&descriptor.element),
                 ..(**descriptor).clone()
             })),
-            Type::Function(signature) => Type::Function(Arc::new(self.signature(signature))),
+            TileType::Function(signature) => TileType::Function(Arc::new(self.signature(signature))),
             other => (self.element)(other),
         }
     }
 }
 
-fn cut(number: &Number) -> Attribute {
-    Attribute::Number(Number { bits: cut_bits(number.bits, &number.ty), ty: number.ty.clone() })
+fn cut(number: &TypedNumber) -> Attribute {
+    Attribute::Number(TypedNumber { bits: cut_bits(number.bits, &number.ty), ty: number.ty.clone() })
 }
 
 /// Bits as a type has them: those above its width are zero.
-pub fn cut_bits(bits: u64, ty: &Type) -> u64 {
+pub fn cut_bits(bits: u64, ty: &TileType) -> u64 {
     let width = match ty {
-        Type::Integer(width, _) => *width,
-        Type::Float(float) => float.bits(),
+        TileType::Integer(width, _) => *width,
+        TileType::Float(float) => float.bits(),
         _ => 64,
     };
     if width < 64 { bits & ((1 << width) - 1) } else { bits }
@@ -196,13 +202,13 @@ pub fn all_values(body: &Body) -> Vec<Value> {
     found
 }
 
-fn values(module: &Module) -> impl Iterator<Item = &Type> {
+fn values(module: &TileModule) -> impl Iterator<Item = &TileType> {
     let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
     bodies.flat_map(|body| all_values(body).into_iter().map(|value| body.ty(value)))
 }
 
 /// Shows every attribute with its name, those within others too.
-pub fn every_attribute(module: &mut Module, seen: &mut dyn FnMut(&str, &mut Attribute)) {
+pub fn every_attribute(module: &mut TileModule, seen: &mut dyn FnMut(&str, &mut Attribute)) {
     every(&mut module.attributes, seen);
     for Function { attributes, arguments, results, body, .. } in &mut module.functions {
         every(attributes, seen);

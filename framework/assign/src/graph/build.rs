@@ -5,24 +5,28 @@ use tilewright_tile::op::name::ttg;
 
 use super::{End, Graph, Kind, Node, Role, Want};
 use crate::chain;
-use crate::layouts::{Layouts, View};
+use crate::layouts::{LayoutCache, LayoutTransfer};
 use crate::memory::moved_bits;
 use crate::pool::{LayoutId, Pool};
 use crate::product::{Product, product};
-use crate::{EngineError, LOOP_WEIGHT, Machine};
+use crate::{EngineError, LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::Dim;
 use tilewright_plan::movement::{GlobalTensor, coalesced_layout};
 use tilewright_target::Direction;
-use tilewright_tile::facts::Facts;
-use tilewright_tile::{Attribute, Block, Body, Function, Op, Region, Type, Value};
+use tilewright_tile::facts::AxisInfoMap;
+use tilewright_tile::{Attribute, Block, Body, Function, Op, Region, TileType, Value};
 
 /// How often one of several branches is taken to run.
 const BRANCH_WEIGHT: f64 = 0.5;
 
 /// The graph of a function.
-pub(crate) fn build<'a>(function: &Function, machine: &Machine<'_>, pool: &'a Pool) -> Result<Graph<'a>, EngineError> {
+pub(crate) fn build<'a>(
+    function: &Function,
+    machine: &LaunchConfig<'_>,
+    pool: &'a Pool,
+) -> Result<Graph<'a>, EngineError> {
     let Some(body) = &function.body else { return Ok(empty(pool)) };
-    let facts = Facts::of(function);
+    let facts = AxisInfoMap::of(function);
     let mut builder = Builder::new(body, &facts, machine, pool);
     builder.region(body.root(), 1.0)?;
     builder.fix_given()?;
@@ -48,10 +52,10 @@ fn empty(pool: &Pool) -> Graph<'_> {
 /// The graph as it is made.
 pub(super) struct Builder<'f, 'a> {
     pub(super) body: &'f Body,
-    pub(super) facts: &'f Facts,
-    pub(super) machine: &'f Machine<'f>,
+    pub(super) facts: &'f AxisInfoMap,
+    pub(super) machine: &'f LaunchConfig<'f>,
     pub(super) graph: Graph<'a>,
-    layouts: Layouts<'f>,
+    layouts: LayoutCache<'f>,
     /// Warps of groups that do something else than the others.
     groups: Vec<u64>,
     usual: HashMap<Vec<u64>, LayoutId>,
@@ -59,7 +63,7 @@ pub(super) struct Builder<'f, 'a> {
 }
 
 impl<'f, 'a> Builder<'f, 'a> {
-    fn new(body: &'f Body, facts: &'f Facts, machine: &'f Machine<'f>, pool: &'a Pool) -> Self {
+    fn new(body: &'f Body, facts: &'f AxisInfoMap, machine: &'f LaunchConfig<'f>, pool: &'a Pool) -> Self {
         let values = body.value_count();
         let graph = Graph {
             roles: vec![Role::Scalar; values],
@@ -70,7 +74,7 @@ impl<'f, 'a> Builder<'f, 'a> {
             wants: vec![Vec::new(); body.op_count()],
             ..empty(pool)
         };
-        let layouts = Layouts::new(machine.families);
+        let layouts = LayoutCache::new(machine.families);
         let groups = groups(body);
         Self { body, facts, machine, graph, layouts, groups, usual: HashMap::new(), products: Vec::new() }
     }
@@ -113,7 +117,7 @@ impl<'f, 'a> Builder<'f, 'a> {
                 continue;
             }
             let node = self.node(Kind::Nothing, None, weight, self.shape(argument));
-            self.out(node, argument, View::Same, Some(View::Same), weight);
+            self.out(node, argument, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
             if is_entry {
                 self.graph.nodes[node].fixed = Some(self.usual(&self.shape(argument))?);
             }
@@ -137,7 +141,7 @@ impl<'f, 'a> Builder<'f, 'a> {
     }
 
     pub(super) fn is_tensor(&self, value: Value) -> bool {
-        matches!(self.body.ty(value), Type::Tensor(_))
+        matches!(self.body.ty(value), TileType::Tensor(_))
     }
 
     pub(super) fn shape(&self, value: Value) -> Vec<u64> {
@@ -150,7 +154,7 @@ impl<'f, 'a> Builder<'f, 'a> {
         self.graph.nodes.len() - 1
     }
 
-    fn end(&mut self, value: Value, view: View, back: Option<View>) -> End {
+    fn end(&mut self, value: Value, view: LayoutTransfer, back: Option<LayoutTransfer>) -> End {
         self.graph.bits[value.index()] = moved_bits(self.body.ty(value));
         End { value, view: self.graph.pool.view(view), back: back.map(|back| self.graph.pool.view(back)) }
     }
@@ -188,7 +192,14 @@ impl<'f, 'a> Builder<'f, 'a> {
     }
 
     /// A value has its layout from a node.
-    pub(super) fn out(&mut self, node: usize, value: Value, view: View, back: Option<View>, weight: f64) {
+    pub(super) fn out(
+        &mut self,
+        node: usize,
+        value: Value,
+        view: LayoutTransfer,
+        back: Option<LayoutTransfer>,
+        weight: f64,
+    ) {
         let end = self.end(value, view, back);
         self.graph.roles[value.index()] = Role::Of(node, end.view);
         self.graph.weights[value.index()] = weight;
@@ -196,7 +207,13 @@ impl<'f, 'a> Builder<'f, 'a> {
     }
 
     /// A node wants an operand of an operation.
-    pub(super) fn want(&mut self, node: usize, (op, operand): (Op, usize), view: View, back: Option<View>) {
+    pub(super) fn want(
+        &mut self,
+        node: usize,
+        (op, operand): (Op, usize),
+        view: LayoutTransfer,
+        back: Option<LayoutTransfer>,
+    ) {
         let value = self.body.op(op).operands[operand];
         if !self.is_tensor(value) {
             return;
@@ -255,7 +272,7 @@ fn is_loaded(node: &Node, known: &[bool]) -> bool {
 }
 
 /// The layout of a tensor of which nothing else is known.
-pub(crate) fn usual(shape: &[u64], machine: &Machine<'_>, pool: &Pool) -> Result<LayoutId, EngineError> {
+pub(crate) fn usual(shape: &[u64], machine: &LaunchConfig<'_>, pool: &Pool) -> Result<LayoutId, EngineError> {
     let (lanes, warps) = (u64::from(machine.lanes), u64::from(machine.warps));
     let memory = GlobalTensor::row_major(shape, 4);
     let layout = coalesced_layout(&memory, 32, lanes, warps, machine.means.target)?;

@@ -3,7 +3,7 @@
 use super::build::Builder;
 use super::{Kind, Role, Want};
 use crate::EngineError;
-use crate::layouts::View;
+use crate::layouts::LayoutTransfer;
 use tilewright_tile::op::name::{scf, tt, ttg};
 use tilewright_tile::{Op, Region, Value};
 
@@ -35,10 +35,10 @@ impl Builder<'_, '_> {
         let Some(&(first, _)) = values.first().filter(|(value, _)| self.is_tensor(*value)) else { return Ok(()) };
         let node = self.node(Kind::Nothing, Some(op), weight, self.shape(first));
         for &(value, weight) in values {
-            self.out(node, value, View::Same, Some(View::Same), weight);
+            self.out(node, value, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
         }
         for &source in sources {
-            self.want(node, source, View::Same, Some(View::Same));
+            self.want(node, source, LayoutTransfer::Same, Some(LayoutTransfer::Same));
         }
         Ok(())
     }
@@ -118,8 +118,8 @@ impl Builder<'_, '_> {
             let usual = self.usual(&shape)?;
             let node = self.node(Kind::Nothing, Some(op), weight, shape);
             match operand {
-                Some(operand) => self.want(node, (op, operand), View::Same, Some(View::Same)),
-                None => self.out(node, value, View::Same, Some(View::Same), weight),
+                Some(operand) => self.want(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same)),
+                None => self.out(node, value, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight),
             }
             self.graph.nodes[node].fixed.get_or_insert(usual);
         }
@@ -136,11 +136,11 @@ impl Builder<'_, '_> {
                     Role::Of(node, _) => node,
                     _ => {
                         let node = self.node(Kind::Nothing, None, weight, self.shape(argument));
-                        self.out(node, argument, View::Same, Some(View::Same), weight);
+                        self.out(node, argument, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
                         node
                     }
                 };
-                self.want(node, (op, operand), View::Same, Some(View::Same));
+                self.want(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::build::Builder;
 use super::{Again, Role, Want};
 use crate::EngineError;
-use crate::layouts::View;
+use crate::layouts::LayoutTransfer;
 use tilewright_tile::facts::Fact;
 use tilewright_tile::op::name::{arith, tt, ub};
 use tilewright_tile::{Op, Operation};
@@ -50,7 +50,7 @@ impl Builder<'_, '_> {
     pub(super) fn freely(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         let operation = self.body.op(op).clone();
         let cone = self.cone(&operation).unwrap_or(0);
-        let view = self.views(op).map_or(View::Same, |views| views.operand.0);
+        let view = self.views(op).map_or(LayoutTransfer::Same, |views| views.operand.0);
         let view = self.graph.pool.view(view);
         let mut operands = Vec::new();
         for (operand, value) in operation.operands.iter().enumerate() {

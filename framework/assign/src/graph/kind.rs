@@ -3,7 +3,7 @@
 use crate::memory::{Named, moved_bits, named};
 use tilewright_plan::movement::ScanDirection;
 use tilewright_target::Direction;
-use tilewright_tile::facts::Facts;
+use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::op::name::{math, tt};
 use tilewright_tile::{Attribute, Body, Op, Operation, Value};
 
@@ -40,7 +40,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// An access of the memory that the pointers of an operation name.
-    pub(crate) fn of_access(body: &Body, facts: &Facts, op: Op, direction: Direction) -> Self {
+    pub(crate) fn of_access(body: &Body, facts: &AxisInfoMap, op: Op, direction: Direction) -> Self {
         let pointers = body.operand(op, "ptr").or_else(|| body.operand(op, "src"));
         match pointers.and_then(|pointers| named(body, facts, pointers, body.operands(op, "mask"))) {
             // Atomic operations are those of single elements.

@@ -5,7 +5,7 @@ use super::kind::Access;
 use super::views::Views;
 use super::{Kind, Multiplication, Want};
 use crate::EngineError;
-use crate::layouts::View;
+use crate::layouts::LayoutTransfer;
 use crate::memory::{described, moved_bits, together};
 use crate::product::OPERANDS;
 use tilewright_target::{Direction, Operand};
@@ -59,7 +59,7 @@ impl Builder<'_, '_> {
 
     fn reshapes(&mut self, op: Op, weight: f64, views: Views) -> Result<(), EngineError> {
         let operation = self.body.op(op).clone();
-        let of_result = views.result.0 == View::Same;
+        let of_result = views.result.0 == LayoutTransfer::Same;
         let keyed = if of_result { operation.results[0] } else { operation.operands[0] };
         let node = self.node(Kind::Nothing, Some(op), weight, self.shape(keyed));
         for &result in &operation.results {
@@ -90,10 +90,10 @@ impl Builder<'_, '_> {
         let Some(first) = tensors.into_iter().find(|value| self.is_tensor(*value)) else { return Ok(None) };
         let node = self.node(kind, Some(op), weight, self.shape(first));
         for &result in operation.results.iter().filter(|value| self.is_tensor(**value)).collect::<Vec<_>>() {
-            self.out(node, result, View::Same, Some(View::Same), weight);
+            self.out(node, result, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
         }
         for operand in 0..operation.operands.len() {
-            self.want(node, (op, operand), View::Same, Some(View::Same));
+            self.want(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
         }
         Ok(Some(node))
     }
@@ -104,8 +104,8 @@ impl Builder<'_, '_> {
         for (operand, (&value, &result)) in operation.operands.iter().zip(&operation.results).enumerate() {
             if self.is_tensor(value) {
                 let node = self.node(Kind::Nothing, Some(op), weight, self.shape(value));
-                self.out(node, result, View::Same, Some(View::Same), weight);
-                self.want(node, (op, operand), View::Same, Some(View::Same));
+                self.out(node, result, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
+                self.want(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
             }
         }
     }
@@ -125,11 +125,11 @@ impl Builder<'_, '_> {
         let node = self.node(kind, Some(op), weight, self.shape(tensor));
         for (operand, value) in operation.operands.iter().enumerate() {
             if *value == tensor {
-                self.want(node, (op, operand), View::Same, Some(View::Same));
+                self.want(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
             }
         }
         if is_load {
-            self.out(node, tensor, View::Same, Some(View::Same), weight);
+            self.out(node, tensor, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
         }
         self.as_is_where_unsaid(op);
         Ok(())
@@ -155,10 +155,10 @@ impl Builder<'_, '_> {
         let Some(&first) = operation.operands.first() else { return Ok(()) };
         let node = self.node(kind, Some(op), weight, self.shape(first));
         for &result in operation.results.iter().filter(|value| self.is_tensor(**value)).collect::<Vec<_>>() {
-            self.out(node, result, View::Without(axis), None, weight);
+            self.out(node, result, LayoutTransfer::Without(axis), None, weight);
         }
         for operand in 0..operation.operands.len() {
-            self.want(node, (op, operand), View::Same, Some(View::Same));
+            self.want(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
         }
         Ok(())
     }
@@ -170,8 +170,8 @@ impl Builder<'_, '_> {
         let (&[source, indices], &[result]) = (&operation.operands[..], &operation.results[..]) else { return Ok(()) };
         let bits = moved_bits(self.body.ty(source));
         let node = self.node(Kind::Gather(axis, bits, source), Some(op), weight, self.shape(indices));
-        self.out(node, result, View::Same, Some(View::Same), weight);
-        self.want(node, (op, 1), View::Same, Some(View::Same));
+        self.out(node, result, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
+        self.want(node, (op, 1), LayoutTransfer::Same, Some(LayoutTransfer::Same));
         self.set_want(op, 0, Want::AsIs);
         self.graph.nodes[node].watched.push(source);
         Ok(())
@@ -183,7 +183,7 @@ impl Builder<'_, '_> {
         if let Some(&first) = operands.first() {
             let node = self.node(Kind::Nothing, Some(op), weight, self.shape(first));
             for operand in 0..operands.len() {
-                self.want(node, (op, operand), View::Same, Some(View::Same));
+                self.want(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
             }
         }
         self.apart(op, weight)
@@ -203,9 +203,9 @@ impl Builder<'_, '_> {
             };
             let key = self.graph.pool.layout(layout)?;
             let node = self.node(Kind::Product, Some(op), weight, self.shape(value));
-            self.want(node, (op, operand), View::Same, Some(View::Same));
+            self.want(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
             if group == "c" {
-                self.out(node, operation.results[0], View::Same, Some(View::Same), weight);
+                self.out(node, operation.results[0], LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
             }
             // Where the program says layouts of its own, the product is done in those.
             self.graph.nodes[node].fixed.get_or_insert(key);
@@ -222,7 +222,7 @@ impl Builder<'_, '_> {
         for result in results {
             if self.is_tensor(result) {
                 let node = self.node(Kind::Nothing, Some(op), weight, self.shape(result));
-                self.out(node, result, View::Same, Some(View::Same), weight);
+                self.out(node, result, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
             }
         }
         Ok(())

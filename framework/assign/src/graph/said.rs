@@ -3,7 +3,7 @@
 use super::Kind;
 use super::build::Builder;
 use crate::EngineError;
-use crate::layouts::View;
+use crate::layouts::LayoutTransfer;
 use tilewright_tile::{Op, Value};
 
 impl Builder<'_, '_> {
@@ -27,7 +27,7 @@ impl Builder<'_, '_> {
         for value in operation.results.iter().copied().chain(arguments) {
             if self.is_tensor(value) {
                 let node = self.node(Kind::Nothing, Some(op), weight, self.shape(value));
-                self.out(node, value, View::Same, Some(View::Same), weight);
+                self.out(node, value, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
             }
         }
         self.regions(op, weight)

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use tilewright_layout::families::Neutral;
-use tilewright_layout::{Attribute, Dim, Families, FamilySpec, Layout, LinearLayout};
+use tilewright_layout::{Dim, Families, FamilyAttribute, FamilySpec, Layout, LinearLayout};
 use tilewright_tile::LayoutName;
 
 /// The name of a layout of registers: `#ttg.blocked<...>` where it is one, else `#ttg.linear<...>`. Equal layouts have
@@ -26,7 +26,7 @@ fn linear(layout: &LinearLayout) -> LayoutName {
         let separator = if number == 0 { "" } else { ", " };
         // Writing to a string does not fail.
         let _ = write!(text, "{separator}{word} = [{}]", lists.join(", "));
-        spec = spec.with(word, Attribute::List(bases.iter().map(|basis| numbers(basis)).collect()));
+        spec = spec.with(word, FamilyAttribute::List(bases.iter().map(|basis| numbers(basis)).collect()));
     }
     text.push_str("}>");
     LayoutName::new(spec, text)
@@ -104,6 +104,8 @@ fn list(values: &[u64]) -> String {
     format!("[{}]", values.iter().map(u64::to_string).collect::<Vec<_>>().join(", "))
 }
 
-fn numbers(values: &[u64]) -> Attribute {
-    Attribute::List(values.iter().map(|&value| Attribute::Int(i64::try_from(value).unwrap_or(i64::MAX))).collect())
+fn numbers(values: &[u64]) -> FamilyAttribute {
+    FamilyAttribute::List(
+        values.iter().map(|&value| FamilyAttribute::Int(i64::try_from(value).unwrap_or(i64::MAX))).collect(),
+    )
 }

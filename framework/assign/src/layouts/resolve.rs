@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use thiserror::Error;
 
-use tilewright_layout::{Attribute, Families, FamilyError, FamilySpec, Layout, LinearLayout};
-use tilewright_tile::{LayoutName, Memory, Type};
+use tilewright_layout::{Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LinearLayout};
+use tilewright_tile::{LayoutName, MemDescType, TileType};
 
 /// Why a type gives no layout.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -48,7 +48,7 @@ pub enum NoLayout {
 
 /// Where the elements of a tensor in memory lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct MemoryAddressing {
     /// The layout of one tensor of the allocation: [`Layout::Memory`] or [`Layout::TensorMemory`].
     pub layout: Layout,
     /// The shape that the layout is of, which is the allocation's where the type is a part of one.
@@ -61,7 +61,7 @@ pub struct Place {
 type Known = HashMap<(LayoutName, Vec<u64>), Result<Layout, FamilyError>>;
 
 /// The layouts of types, each asked for once.
-pub struct Layouts<'a> {
+pub struct LayoutCache<'a> {
     families: &'a dyn Families,
     known: RefCell<Known>,
 }
@@ -69,12 +69,12 @@ pub struct Layouts<'a> {
 /// The layout of a tensor in registers, without a cache.
 ///
 /// # Errors
-/// As [`Layouts::distributed`].
-pub fn distributed(ty: &Type, families: &dyn Families) -> Result<LinearLayout, NoLayout> {
-    Layouts::new(families).distributed(ty)
+/// As [`LayoutCache::distributed`].
+pub fn distributed(ty: &TileType, families: &dyn Families) -> Result<LinearLayout, NoLayout> {
+    LayoutCache::new(families).distributed(ty)
 }
 
-impl<'a> Layouts<'a> {
+impl<'a> LayoutCache<'a> {
     /// Of the names that these families resolve.
     #[must_use]
     pub fn new(families: &'a dyn Families) -> Self {
@@ -86,7 +86,7 @@ impl<'a> Layouts<'a> {
     /// # Errors
     /// [`NoLayout`]: no tensor, a tensor without a layout, a name that no family knows or that is no layout of
     /// registers, a shape that the family does not take.
-    pub fn distributed(&self, ty: &Type) -> Result<LinearLayout, NoLayout> {
+    pub fn distributed(&self, ty: &TileType) -> Result<LinearLayout, NoLayout> {
         let Some(tensor) = ty.as_tensor() else {
             return Err(NoLayout::Kind { ty: ty.to_string(), expected: "tensor in registers" });
         };
@@ -101,8 +101,8 @@ impl<'a> Layouts<'a> {
     /// the other, as it is with buffers of a loop.
     ///
     /// # Errors
-    /// [`NoLayout`]: no tensor in memory, or what is said of [`Layouts::distributed`].
-    pub fn memory(&self, ty: &Type) -> Result<Place, NoLayout> {
+    /// [`NoLayout`]: no tensor in memory, or what is said of [`LayoutCache::distributed`].
+    pub fn memory(&self, ty: &TileType) -> Result<MemoryAddressing, NoLayout> {
         let Some(memory) = ty.as_memory() else {
             return Err(NoLayout::Kind { ty: ty.to_string(), expected: "tensor in memory of the block" });
         };
@@ -110,12 +110,12 @@ impl<'a> Layouts<'a> {
         let (copies, shape) = (copies.to_vec(), shape.to_vec());
         match self.named(&memory.layout, &shape, ty)? {
             Layout::Distributed(_) => Err(wrong(ty, &memory.layout, "memory")),
-            layout => Ok(Place { layout, shape, copies }),
+            layout => Ok(MemoryAddressing { layout, shape, copies }),
         }
     }
 
     /// What a name stands for, for a tensor of `shape`; `ty` is for messages.
-    fn named(&self, name: &LayoutName, shape: &[u64], ty: &Type) -> Result<Layout, NoLayout> {
+    fn named(&self, name: &LayoutName, shape: &[u64], ty: &TileType) -> Result<Layout, NoLayout> {
         let key = (name.clone(), shape.to_vec());
         let failed = |error: FamilyError| NoLayout::Family { ty: ty.to_string(), error };
         if let Some(known) = self.known.borrow().get(&key) {
@@ -127,18 +127,18 @@ impl<'a> Layouts<'a> {
     }
 }
 
-impl std::fmt::Debug for Layouts<'_> {
+impl std::fmt::Debug for LayoutCache<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Layouts").field("known", &self.known.borrow().len()).finish_non_exhaustive()
     }
 }
 
-fn wrong(ty: &Type, name: &LayoutName, expected: &'static str) -> NoLayout {
+fn wrong(ty: &TileType, name: &LayoutName, expected: &'static str) -> NoLayout {
     NoLayout::Wrong { ty: ty.to_string(), layout: name.text().to_owned(), expected }
 }
 
 /// The sizes of the axes before those of the layout, and of those that the layout is of.
-fn split(memory: &Memory) -> (&[u64], &[u64]) {
+fn split(memory: &MemDescType) -> (&[u64], &[u64]) {
     let whole = memory.allocation.as_deref().unwrap_or(&memory.shape);
     let own = rank(memory.layout.spec()).unwrap_or(USUAL_RANK).min(whole.len());
     whole.split_at(whole.len() - own)
@@ -149,18 +149,18 @@ const USUAL_RANK: usize = 2;
 
 /// Of how many axes a layout is, as its parameters show: a number said as such, an order of the axes, bases.
 fn rank(spec: &FamilySpec) -> Option<usize> {
-    if let Some(Attribute::Int(rank)) = spec.attributes.get("rank") {
+    if let Some(FamilyAttribute::Int(rank)) = spec.attributes.get("rank") {
         return usize::try_from(*rank).ok();
     }
-    if let Some(Attribute::List(axes)) = spec.attributes.get("order").or_else(|| spec.attributes.get("shape")) {
+    if let Some(FamilyAttribute::List(axes)) = spec.attributes.get("order").or_else(|| spec.attributes.get("shape")) {
         return Some(axes.len());
     }
     let bases = spec.attributes.values().filter_map(|value| match value {
-        Attribute::List(items) => items.first(),
+        FamilyAttribute::List(items) => items.first(),
         _ => None,
     });
     let lengths = bases.filter_map(|basis| match basis {
-        Attribute::List(coordinates) => Some(coordinates.len()),
+        FamilyAttribute::List(coordinates) => Some(coordinates.len()),
         _ => None,
     });
     lengths.max()

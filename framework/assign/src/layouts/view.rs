@@ -12,7 +12,7 @@ use super::coordinates::{mapped, of_row_major, row_major};
 /// From the layout of a tensor to that of another one which has its elements at the same positions. Axes are those of the
 /// tensor that the view begins with.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum View {
+pub enum LayoutTransfer {
     /// The same tensor.
     Same,
     /// The elements in row-major order with other sizes.
@@ -40,7 +40,7 @@ pub enum View {
     Doubled(usize),
 }
 
-impl View {
+impl LayoutTransfer {
     /// The layout of the other tensor.
     ///
     /// # Errors

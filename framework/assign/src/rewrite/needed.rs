@@ -4,7 +4,7 @@ use super::Rewriter;
 use crate::EngineError;
 use crate::graph::{Role, Want, usual};
 use crate::pool::LayoutId;
-use tilewright_tile::{Op, Origin, Value};
+use tilewright_tile::{Op, Value, ValueOrigin};
 
 impl Rewriter<'_, '_, '_> {
     /// The layout in which an operand is wanted that is computed again; `own` is that of the result.
@@ -49,7 +49,7 @@ impl Rewriter<'_, '_, '_> {
             if self.needed[value.index()].contains(&layout) {
                 continue;
             }
-            let Origin::Result(op, _) = self.body.origin(value) else { continue };
+            let ValueOrigin::Result(op, _) = self.body.origin(value) else { continue };
             // All results of an operation are made together.
             for result in self.body.op(op).results.clone() {
                 self.needed[result.index()].push(layout);

@@ -4,12 +4,12 @@ use crate::graph::Role;
 use crate::layouts::shape_of;
 use crate::pool::LayoutId;
 use crate::state::State;
-use crate::{EngineError, Machine};
+use crate::{EngineError, LaunchConfig};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tilewright_tile::op::Definition;
 use tilewright_tile::op::name::tt;
-use tilewright_tile::{Body, Function, Op, Operation, Origin, Value};
+use tilewright_tile::{Body, Function, Op, Operation, Value, ValueOrigin};
 
 /// One conversion that is left.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +27,7 @@ type Versions = BTreeMap<(Value, LayoutId), Value>;
 
 pub(super) struct Rewriter<'r, 's, 'a> {
     pub(super) state: &'r State<'s, 'a>,
-    pub(super) machine: &'r Machine<'r>,
+    pub(super) machine: &'r LaunchConfig<'r>,
     pub(super) body: Body,
     convert: Arc<Definition>,
     /// Layouts in which values are wanted that are computed again; in the order in which they were found.
@@ -48,7 +48,7 @@ pub(super) struct Rewriter<'r, 's, 'a> {
 pub(crate) fn rewrite(
     function: &Function,
     state: &State<'_, '_>,
-    machine: &Machine<'_>,
+    machine: &LaunchConfig<'_>,
     convert: &Arc<Definition>,
 ) -> Result<(Function, Vec<Left>), EngineError> {
     let Some(body) = &function.body else { return Ok((function.clone(), Vec::new())) };
@@ -141,7 +141,7 @@ impl Rewriter<'_, '_, '_> {
                 operation.operands.push(value);
                 operation.groups.push(1);
                 operation.result_groups.push(1);
-                if let Origin::Result(op, _) = self.body.origin(value) {
+                if let ValueOrigin::Result(op, _) = self.body.origin(value) {
                     operation.location = self.body.op(op).location.clone();
                 }
                 let op = self.body.add_op(operation, [ty]);

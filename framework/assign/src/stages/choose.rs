@@ -1,8 +1,8 @@
 //! Which loads of a loop go ahead, in how many stages.
 
 use super::how::{How, Question};
-use super::lines::{LoadLine, LoopLine, named};
-use crate::Machine;
+use super::lines::{LoadLine, PipelinedLoopLine, named};
+use crate::LaunchConfig;
 use crate::synthesis::often::known_trips;
 use crate::synthesis::place::memory_name;
 use tilewright_tile::transform::loads::{
@@ -19,7 +19,7 @@ pub(super) struct Room {
 
 impl Room {
     /// That of a block of a program whose tensors need so many registers.
-    pub fn of(machine: &Machine<'_>, live: u64) -> Self {
+    pub fn of(machine: &LaunchConfig<'_>, live: u64) -> Self {
         let limits = &machine.means.target.limits;
         let lanes = u64::from(machine.lanes * machine.warps).max(1);
         let most = u64::from(limits.registers_per_lane).min(u64::from(limits.registers_per_block) / lanes);
@@ -30,17 +30,18 @@ impl Room {
 /// What becomes of a loop.
 pub(super) struct Chosen {
     pub staged: PipelinedLoop,
-    pub line: LoopLine,
+    pub line: PipelinedLoopLine,
 }
 
 impl Question<'_> {
     /// The loads of a loop that go ahead, in at most so many stages.
     pub fn chosen(&self, of: &LoadLoop, wanted: u32, room: &mut Room) -> Chosen {
         let body = self.body;
-        let mut line = LoopLine { name: named(body, of.op), stages: 1, bytes: 0, loads: Vec::new(), note: None };
+        let mut line =
+            PipelinedLoopLine { name: named(body, of.op), stages: 1, bytes: 0, loads: Vec::new(), note: None };
         let mut staged = PipelinedLoop { op: of.op, stages: 1, loads: Vec::new() };
         line.loads.extend(of.left.iter().map(|(load, reason)| LoadLine::left(body, *load, reason.clone())));
-        let stays = |line: &mut LoopLine, load: &PrefetchableLoad, reason: &str| {
+        let stays = |line: &mut PipelinedLoopLine, load: &PrefetchableLoad, reason: &str| {
             line.loads.push(LoadLine::left(body, load.op, reason.to_owned()));
         };
         let turns = known_trips(body, self.facts, of.op);

@@ -5,25 +5,25 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use tilewright_tile::op::name::tt;
 
-use crate::layouts::Layouts;
+use crate::layouts::LayoutCache;
 use crate::memory::moved_bits;
 use crate::product::{Product, product};
 use crate::synthesis::accesses::of_unit;
-use crate::{LOOP_WEIGHT, Machine};
+use crate::{LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::memory_synthesis::{Access, Solution, Tensor, Way as MemoryWay, solve};
+use tilewright_plan::memory_synthesis::{AccessAlternative as MemoryWay, SharedTensor, Solution, TensorAccess, solve};
 use tilewright_plan::movement::{Path, PointedQuestion, convert, copy_pointed};
 use tilewright_target::Queue;
-use tilewright_tile::facts::Facts;
+use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::transform::loads::{BufferReader, PrefetchPath, PrefetchableLoad};
 use tilewright_tile::{Body, Op, Value};
 
 /// A program with layouts, and its target.
 pub(super) struct Question<'q> {
     pub body: &'q Body,
-    pub facts: &'q Facts,
-    pub layouts: &'q Layouts<'q>,
-    pub machine: &'q Machine<'q>,
+    pub facts: &'q AxisInfoMap,
+    pub layouts: &'q LayoutCache<'q>,
+    pub machine: &'q LaunchConfig<'q>,
     /// Products that were asked for.
     pub products: RefCell<HashMap<Op, Option<Rc<Product>>>>,
 }
@@ -74,13 +74,13 @@ impl Question<'_> {
     pub fn how(&self, load: &PrefetchableLoad, copies: bool) -> Result<How, String> {
         let held = self.layout(load.stored).ok_or("it has no layout")?;
         let bits = moved_bits(self.body.ty(load.stored).element());
-        let tensor = Tensor::new(self.body.ty(load.stored).shape().unwrap_or_default(), bits);
+        let tensor = SharedTensor::new(self.body.ty(load.stored).shape().unwrap_or_default(), bits);
         let reader = self.reader(load).ok_or("nothing is known of who reads it")?.times(LOOP_WEIGHT);
         if copies && let Some((solution, bytes)) = self.copied(load, &held, &tensor, &reader) {
             return Ok(How { path: PrefetchPath::Copy, solution, bytes, registers: 0 });
         }
         let means = &self.machine.means;
-        let store = Access::store("what is stored", held.clone(), means).times(LOOP_WEIGHT);
+        let store = TensorAccess::store("what is stored", held.clone(), means).times(LOOP_WEIGHT);
         let solution = solve(&tensor, &[store, reader], means).map_err(|error| error.to_string())?;
         if let BufferReader::Unit(op, side) = load.reader {
             let planned = self.product(op).ok_or("its product has no plan")?;
@@ -91,10 +91,10 @@ impl Question<'_> {
         Ok(How { path: PrefetchPath::Registers, solution, bytes, registers })
     }
 
-    fn reader(&self, load: &PrefetchableLoad) -> Option<Access<'_>> {
+    fn reader(&self, load: &PrefetchableLoad) -> Option<TensorAccess<'_>> {
         match load.reader {
             BufferReader::Conversion(_) => {
-                Some(Access::load("what reads it", self.layout(load.wanted)?, &self.machine.means))
+                Some(TensorAccess::load("what reads it", self.layout(load.wanted)?, &self.machine.means))
             }
             BufferReader::Unit(op, side) => of_unit(&self.product(op)?.plan, side, "the unit", self.machine),
         }
@@ -106,8 +106,8 @@ impl Question<'_> {
         &self,
         load: &PrefetchableLoad,
         held: &LinearLayout,
-        tensor: &Tensor,
-        reader: &Access<'_>,
+        tensor: &SharedTensor,
+        reader: &TensorAccess<'_>,
     ) -> Option<(Solution, u64)> {
         let (body, means) = (self.body, &self.machine.means);
         let operation = body.op(load.op);
@@ -125,7 +125,7 @@ impl Question<'_> {
         let widest = means.target.global.access_bits.iter().map(|bits| u64::from(bits / 8)).max()?;
         let as_wide = together.min(widest);
         let rows = |way: &MemoryWay<'_>| way.instruction().is_some() && way.bytes() == as_wide;
-        let copy = Access::copy("what is copied", held.clone(), means).only(rows).times(LOOP_WEIGHT);
+        let copy = TensorAccess::copy("what is copied", held.clone(), means).only(rows).times(LOOP_WEIGHT);
         if copy.ways.is_empty() {
             return None;
         }

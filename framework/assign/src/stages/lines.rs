@@ -9,7 +9,7 @@ use tilewright_tile::{Body, Op, Value};
 
 /// A loop that loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoopLine {
+pub struct PipelinedLoopLine {
     /// The name of its first result.
     pub name: String,
     /// Buffers of what copies bring; two where all goes by registers, one where nothing goes ahead.
@@ -78,7 +78,7 @@ pub(super) fn conversion(body: &Body, load: &PrefetchableLoad) -> Option<(String
     Some((body.display_name(load.stored), layout(load.stored)?, layout(load.wanted)?))
 }
 
-impl fmt::Display for LoopLine {
+impl fmt::Display for PipelinedLoopLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "    {}: ", self.name)?;
         match self.stages {

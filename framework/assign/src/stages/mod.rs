@@ -14,5 +14,5 @@ mod how;
 mod lines;
 mod pipeline;
 
-pub use lines::{LoadLine, LoopLine};
+pub use lines::{LoadLine, PipelinedLoopLine};
 pub use pipeline::staged;

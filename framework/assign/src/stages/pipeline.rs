@@ -3,12 +3,12 @@
 use super::choose::{Chosen, Room};
 use super::how::Question;
 use super::lines;
-use super::lines::LoopLine;
-use crate::layouts::Layouts;
+use super::lines::PipelinedLoopLine;
+use crate::layouts::LayoutCache;
 use crate::synthesis::registers::live;
-use crate::{Assigned, EngineError, Machine};
+use crate::{Assigned, EngineError, LaunchConfig};
 use std::cell::RefCell;
-use tilewright_tile::facts::Facts;
+use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::scf;
 use tilewright_tile::transform::loads::{LayoutQueries, load_loops, pipeline};
@@ -22,7 +22,7 @@ const SAID: &str = "tt.num_stages";
 ///
 /// # Errors
 /// [`EngineError`]: layouts or products that the program does not have, which is a fault of who assigned them.
-pub fn staged(assigned: &Assigned, machine: &Machine<'_>, stages: Option<u32>) -> Result<Assigned, EngineError> {
+pub fn staged(assigned: &Assigned, machine: &LaunchConfig<'_>, stages: Option<u32>) -> Result<Assigned, EngineError> {
     let mut made = assigned.clone();
     for (function, report) in made.module.functions.iter_mut().zip(&mut made.report.functions) {
         let Some((written, lines, gone)) = of_function(function, machine, stages)? else { continue };
@@ -42,15 +42,15 @@ type Gone = Vec<(String, String, String)>;
 
 fn of_function(
     function: &Function,
-    machine: &Machine<'_>,
+    machine: &LaunchConfig<'_>,
     stages: Option<u32>,
-) -> Result<Option<(Function, Vec<LoopLine>, Gone)>, EngineError> {
+) -> Result<Option<(Function, Vec<PipelinedLoopLine>, Gone)>, EngineError> {
     let Some(body) = &function.body else { return Ok(None) };
     if !body.walk(body.root()).into_iter().any(|op| body.op(op).name() == scf::FOR) {
         return Ok(None);
     }
-    let layouts = Layouts::new(machine.families);
-    let (facts, products) = (Facts::of(function), RefCell::default());
+    let layouts = LayoutCache::new(machine.families);
+    let (facts, products) = (AxisInfoMap::of(function), RefCell::default());
     let question = Question { body, facts: &facts, layouts: &layouts, machine, products };
     let asks = LayoutQueries { moves: &|op| question.moves(op), reads: &|op, side| question.reads(op, side) };
     let found = load_loops(function, &asks);
@@ -66,7 +66,7 @@ fn of_function(
         lines.push(line);
         choices.push(staged);
     }
-    let wrong = |violation: tilewright_tile::Violation| EngineError::Program {
+    let wrong = |violation: tilewright_tile::TileViolation| EngineError::Program {
         operation: scf::FOR.to_owned(),
         message: violation.to_string(),
     };

@@ -5,13 +5,13 @@ use tilewright_tile::op::name::{scf, ttg, tw};
 
 use super::SynthesisError;
 use super::boxes::rows;
-use crate::layouts::Layouts;
+use crate::layouts::LayoutCache;
 use crate::product::product;
-use crate::{LOOP_WEIGHT, Machine};
+use crate::{LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::Dim;
-use tilewright_plan::memory_synthesis::{Access, Way};
+use tilewright_plan::memory_synthesis::{AccessAlternative, TensorAccess};
 use tilewright_tile::marks::IN_PLACE;
-use tilewright_tile::{Attribute, Body, Op, Origin, Value};
+use tilewright_tile::{Attribute, Body, Op, Value, ValueOrigin};
 
 /// What is known of how a copy goes, before the layout of memory is.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +27,7 @@ pub(super) struct Asked {
 /// The allocation that a buffer is one of.
 pub(super) fn whole(body: &Body, value: Value) -> Value {
     match body.origin(value) {
-        Origin::Result(op, _) if body.op(op).name() == ttg::MEMDESC_INDEX => body.op(op).operands[0],
+        ValueOrigin::Result(op, _) if body.op(op).name() == ttg::MEMDESC_INDEX => body.op(op).operands[0],
         _ => value,
     }
 }
@@ -55,10 +55,10 @@ pub(super) fn accesses<'a>(
     body: &Body,
     buffers: &[Value],
     asked: &HashMap<Op, Asked>,
-    machine: &Machine<'a>,
-    layouts: &Layouts<'_>,
-) -> Result<Vec<(Vec<Op>, Access<'a>)>, SynthesisError> {
-    let mut found: Vec<(Vec<Op>, Access<'a>)> = Vec::new();
+    machine: &LaunchConfig<'a>,
+    layouts: &LayoutCache<'_>,
+) -> Result<Vec<(Vec<Op>, TensorAccess<'a>)>, SynthesisError> {
+    let mut found: Vec<(Vec<Op>, TensorAccess<'a>)> = Vec::new();
     for (op, weight) in weighted(body) {
         let operation = body.op(op);
         let is_of = |operand: usize| operation.operands.get(operand).is_some_and(|value| buffers.contains(value));
@@ -74,17 +74,17 @@ pub(super) fn accesses<'a>(
             }
             ttg::LOCAL_LOAD if is_of(0) => {
                 let value = operation.results[0];
-                Access::load(&named(value), registers(value)?, means)
+                TensorAccess::load(&named(value), registers(value)?, means)
             }
             ttg::LOCAL_STORE if is_of(1) => {
                 let value = operation.operands[0];
-                Access::store(&named(value), registers(value)?, means)
+                TensorAccess::store(&named(value), registers(value)?, means)
             }
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL if is_of(1) => {
                 let value = operation.operands[0];
                 let most = asked.get(&op).and_then(|asked| asked.bytes).unwrap_or(u64::MAX);
                 let all_there = body.operands(op, "mask").is_empty();
-                let copy = Access::copy(&named(operation.operands[1]), registers(value)?, means);
+                let copy = TensorAccess::copy(&named(operation.operands[1]), registers(value)?, means);
                 copy.only(|way| way.bytes() <= most && (all_there || way.leaves_out()))
             }
             tw::LOAD_BOX if body.operand(op, "dst").is_some_and(|buffer| buffers.contains(&buffer)) => {
@@ -98,7 +98,7 @@ pub(super) fn accesses<'a>(
         };
         // Accesses alike are one, as often as all of them.
         let alike =
-            |(_, known): &&mut (Vec<Op>, Access<'a>)| known.layout == access.layout && known.ways == access.ways;
+            |(_, known): &&mut (Vec<Op>, TensorAccess<'a>)| known.layout == access.layout && known.ways == access.ways;
         match found.iter_mut().find(alike) {
             Some((ops, known)) => {
                 ops.push(op);
@@ -111,22 +111,29 @@ pub(super) fn accesses<'a>(
 }
 
 /// A copy by boxes, by any row that brings such.
-fn boxes<'a>(body: &Body, load: Op, machine: &Machine<'a>, name: &str) -> Access<'a> {
-    let Origin::Result(mapped, _) = body.origin(body.op(load).operands[0]) else { return Access::none(name) };
+fn boxes<'a>(body: &Body, load: Op, machine: &LaunchConfig<'a>, name: &str) -> TensorAccess<'a> {
+    let ValueOrigin::Result(mapped, _) = body.origin(body.op(load).operands[0]) else {
+        return TensorAccess::none(name);
+    };
     let strides = body.operands(mapped, "strides");
     let is_one = |value: &Value| match body.origin(*value) {
-        Origin::Result(op, _) => body.op(op).attributes.get("value").and_then(Attribute::as_integer) == Some(1),
-        Origin::Argument(..) => false,
+        ValueOrigin::Result(op, _) => body.op(op).attributes.get("value").and_then(Attribute::as_integer) == Some(1),
+        ValueOrigin::Argument(..) => false,
     };
-    let Some(first) = strides.iter().position(is_one) else { return Access::none(name) };
-    let mut all = Access::none(name);
-    let by_row = rows(strides.len(), machine).filter_map(|(row, _)| Access::boxes(name, row, Dim::tensor(first)));
+    let Some(first) = strides.iter().position(is_one) else { return TensorAccess::none(name) };
+    let mut all = TensorAccess::none(name);
+    let by_row = rows(strides.len(), machine).filter_map(|(row, _)| TensorAccess::boxes(name, row, Dim::tensor(first)));
     all.ways.extend(by_row.flat_map(|one| one.ways));
     all
 }
 
 /// The access of the unit that reads a factor where it lies.
-fn by_unit<'a>(body: &Body, load: Op, name: &str, machine: &Machine<'a>) -> Result<Access<'a>, SynthesisError> {
+fn by_unit<'a>(
+    body: &Body,
+    load: Op,
+    name: &str,
+    machine: &LaunchConfig<'a>,
+) -> Result<TensorAccess<'a>, SynthesisError> {
     let value = body.op(load).results[0];
     let wrong = |reasons: String| SynthesisError::Product {
         operation: name.to_owned(),
@@ -147,17 +154,17 @@ pub(crate) fn of_unit<'a>(
     plan: &tilewright_plan::contract::Contraction,
     side: usize,
     name: &str,
-    machine: &Machine<'a>,
-) -> Option<Access<'a>> {
+    machine: &LaunchConfig<'a>,
+) -> Option<TensorAccess<'a>> {
     let role = if (side == 0) == plan.is_transposed() { "b" } else { "a" };
     let row = plan.row().and_then(|name| machine.means.instructions.iter().find(|row| row.name == name));
-    let access = row.and_then(|row| Access::operand(name, row, role));
+    let access = row.and_then(|row| TensorAccess::operand(name, row, role));
     access.map(|access| if plan.is_transposed() { access.transposed() } else { access })
 }
 
 /// An access by the row alone that the program names.
-fn pinned<'a>(access: Access<'a>, row: &str) -> Result<Access<'a>, SynthesisError> {
-    let known: Vec<&str> = access.ways.iter().filter_map(Way::instruction).collect();
+fn pinned<'a>(access: TensorAccess<'a>, row: &str) -> Result<TensorAccess<'a>, SynthesisError> {
+    let known: Vec<&str> = access.ways.iter().filter_map(AccessAlternative::instruction).collect();
     if !known.contains(&row) {
         let (access, known) = (access.name.clone(), known.join(", "));
         return Err(SynthesisError::NoRow { access, row: row.to_owned(), known });

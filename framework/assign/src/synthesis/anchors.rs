@@ -6,17 +6,17 @@ use tilewright_tile::op::name::{tt, tw};
 
 use super::coalesce::{Coalesced, Threads, coalesced};
 use super::{Options, SynthesisError};
-use crate::Machine;
+use crate::LaunchConfig;
 use crate::layouts::{in_order, name};
 use crate::memory::{Named, named};
 use crate::product::of_type;
 use tilewright_layout::Dim;
-use tilewright_plan::contract::{ContractError, ContractionCost, Question, candidates, plan};
-use tilewright_plan::movement::{GlobalTensor, MovementError, Rejected, Stride as GlobalStride};
+use tilewright_plan::contract::{ContractError, ContractionCost, MmaProblem, candidates, plan};
+use tilewright_plan::movement::{AxisStride as GlobalStride, GlobalTensor, MovementError, Rejected};
 use tilewright_target::{MemoryOperand, Operand, Stride};
-use tilewright_tile::facts::Facts;
+use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::transform::explicit::{CopyChoice, Expanded, ProductChoice};
-use tilewright_tile::{Attribute, Body, Op, Origin, Type, Value};
+use tilewright_tile::{Attribute, Body, Op, TileType, Value, ValueOrigin};
 
 /// Elements of K that a lane may hold side by side.
 const WIDTHS: [u64; 6] = [1, 2, 4, 8, 16, 32];
@@ -36,7 +36,7 @@ pub(super) struct Way {
 
 /// The ways to carry out a `tw.mma`, the fastest first: with both factors in registers, or read from shared memory where they
 /// lie there.
-pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Vec<Way>, SynthesisError> {
+pub(super) fn of_product(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Result<Vec<Way>, SynthesisError> {
     let operation = body.op(op);
     let said = operation.attributes.get("instruction").and_then(Attribute::as_text);
     let named = body.name(operation.results[0]).map_or_else(|| "a product".to_owned(), |name| format!("%{name}"));
@@ -48,20 +48,20 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
         return Err(wrong(ContractError::Impossible { reasons }));
     };
     let sizes = [shape(2)[0], shape(2)[1], shape(0)[1]];
-    let question = Question::new(sizes, [a, b, c], machine.lanes, machine.warps);
-    let question = Question { unit: said.map(str::to_owned), ..question };
+    let question = MmaProblem::new(sizes, [a, b, c], machine.lanes, machine.warps);
+    let question = MmaProblem { unit: said.map(str::to_owned), ..question };
     let (weighed, refused) = candidates(&question, machine.means).map_err(wrong)?;
     let slice = Slice::of(body, op);
     let lies = [0, 1].map(|side| lies_in_shared(body, op, operation.operands[side]));
     let said_width = operation.attributes.get("kWidth").and_then(Attribute::as_integer).map(|width| width as u64);
     let said_columns = operation.attributes.get("nWidth").and_then(Attribute::as_integer).map(|width| width as u64);
-    let question = Question { n_width: said_columns, ..question };
+    let question = MmaProblem { n_width: said_columns, ..question };
     let bits = u64::from(a.bits().max(b.bits()));
     let usual = |width: u64| width * bits >= LEAST_BITS && (width == 1 || width * slice.narrowest <= MOST_BITS);
     let widths: Vec<u64> =
         WIDTHS.into_iter().filter(|&width| said_width.map_or_else(|| usual(width), |said| said == width)).collect();
     // What is best where warps keep rows may be worse where they do not.
-    let chained = Question { chained: true, linked: true, ..question.clone() };
+    let chained = MmaProblem { chained: true, linked: true, ..question.clone() };
     let in_chain = if slice.from_product { candidates(&chained, machine.means).map_err(wrong)?.0 } else { Vec::new() };
     let in_chain = in_chain.first().map(|best| best.unit.clone());
     let mut found: Vec<Way> = Vec::new();
@@ -95,7 +95,7 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
     }
     if slice.rearranged && slice.narrowest < 8 && said_columns.is_none() {
         // Elements of one byte may be neighbours along N: a lane has both.
-        let beside = Question { n_width: Some(8 / slice.narrowest), ..question.clone() };
+        let beside = MmaProblem { n_width: Some(8 / slice.narrowest), ..question.clone() };
         let in_byte = |way: &Way| {
             let unit = way.choice.instruction.as_deref().unwrap_or_default();
             let (cost, in_place) = reached(&beside, unit, way.choice.k_width, lies, machine)?;
@@ -128,7 +128,7 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
 type ReadAlong<'m> = Vec<(&'m str, Option<usize>)>;
 
 /// The factors that a row reads from shared memory by itself.
-fn read_along<'m>(row: &str, machine: &Machine<'m>) -> ReadAlong<'m> {
+fn read_along<'m>(row: &str, machine: &LaunchConfig<'m>) -> ReadAlong<'m> {
     let row = machine.means.instructions.iter().find(|own| own.name == row);
     let memory = row.into_iter().flat_map(|row| &row.operands).filter_map(|operand| match operand {
         Operand::Memory(memory) => Some(memory),
@@ -150,13 +150,13 @@ fn is_as_good(one: &ContractionCost, other: &ContractionCost) -> bool {
 /// What a unit costs with so many elements of K side by side where it is said, and which factors it reads from shared memory,
 /// where it reads none that does not lie there.
 fn reached(
-    question: &Question,
+    question: &MmaProblem,
     unit: &str,
     width: Option<u64>,
     lies: [bool; 2],
-    machine: &Machine<'_>,
+    machine: &LaunchConfig<'_>,
 ) -> Option<(ContractionCost, [bool; 2])> {
-    let pinned = Question { unit: Some(unit.to_owned()), k_width: width.or(question.k_width), ..question.clone() };
+    let pinned = MmaProblem { unit: Some(unit.to_owned()), k_width: width.or(question.k_width), ..question.clone() };
     let plan = plan(&pinned, machine.means).ok()?;
     let in_place = [&plan.a, &plan.b].map(|factor| factor.ins().contains(Dim::OFFSET));
     let fits = in_place.iter().zip(lies).all(|(wanted, lies)| lies || !wanted);
@@ -168,13 +168,13 @@ fn reached(
 /// Whether a factor lies in shared memory as it is: so that a product may read it there, where a copy to registers that nothing
 /// else uses stands before it, and nothing between them fills the tensor again.
 fn lies_in_shared(body: &Body, product: Op, factor: Value) -> bool {
-    if matches!(body.ty(factor), Type::Memory(_)) {
+    if matches!(body.ty(factor), TileType::Memory(_)) {
         return true;
     }
-    let Origin::Result(copy, _) = body.origin(factor) else { return false };
+    let ValueOrigin::Result(copy, _) = body.origin(factor) else { return false };
     let operation = body.op(copy);
     let tensor = operation.operands.first().copied().filter(|_| operation.name() == tw::COPY);
-    let Some(tensor) = tensor.filter(|tensor| matches!(body.ty(*tensor), Type::Memory(_))) else { return false };
+    let Some(tensor) = tensor.filter(|tensor| matches!(body.ty(*tensor), TileType::Memory(_))) else { return false };
     let said = operation.attributes.get("instruction").is_some() || body.ty(factor).layout().is_some();
     let all = body.walk(body.root());
     let uses = all.iter().flat_map(|op| &body.op(*op).operands).filter(|value| **value == factor);
@@ -210,7 +210,7 @@ impl Slice {
                 continue;
             }
             slice.narrowest = slice.narrowest.min(u64::from(ty.element_bits().unwrap_or(32)).max(2));
-            let Origin::Result(made, _) = body.origin(value) else { continue };
+            let ValueOrigin::Result(made, _) = body.origin(value) else { continue };
             let operation = body.op(made);
             match operation.name() {
                 tw::MMA => slice.from_product = true,
@@ -231,9 +231,9 @@ impl Slice {
 /// as facts allow.
 pub(super) fn of_copy(
     expanded: &Expanded,
-    facts: &Facts,
+    facts: &AxisInfoMap,
     made: Op,
-    machine: &Machine<'_>,
+    machine: &LaunchConfig<'_>,
     options: Options,
 ) -> Result<CopyChoice, SynthesisError> {
     let Some(body) = &expanded.function.body else { return Ok(CopyChoice::default()) };
@@ -246,7 +246,7 @@ pub(super) fn of_copy(
 }
 
 /// Who copies what of a tensor in global memory.
-pub(super) fn mapped(named: &Named, machine: &Machine<'_>, options: Options) -> Result<Coalesced, MovementError> {
+pub(super) fn mapped(named: &Named, machine: &LaunchConfig<'_>, options: Options) -> Result<Coalesced, MovementError> {
     let threads = Threads { lanes: machine.lanes.into(), warps: machine.warps.into() };
     let tensor = if options.task_mapping { named.tensor.clone() } else { apart(&named.tensor) };
     coalesced(&tensor, named.bits, threads, None, machine.means.target)

@@ -4,16 +4,16 @@
 //! What a map has no element for reads as zero, so a tile must be seen to stay within its rows: it is as wide as a row, or goes on
 //! along it as far as bounds say, be they numbers or the length of a row over the step.
 
-use crate::Machine;
+use crate::LaunchConfig;
 use tilewright_target::{BoxOperand, Completion, Instruction, Operand};
-use tilewright_tile::facts::Facts;
+use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::op::name::{arith, scf, tt, tw};
-use tilewright_tile::transform::explicit::{Distance, Mapped, Term};
+use tilewright_tile::transform::explicit::{Distance, Mapped, ValueTerm};
 use tilewright_tile::view_layout::{ModeStride, ViewLayout};
-use tilewright_tile::{Attribute, Body, Op, Origin, Type, Value};
+use tilewright_tile::{Attribute, Body, Op, TileType, Value, ValueOrigin};
 
 /// The box that a copy from global to shared memory is, where the target copies such, and all that it asks is known.
-pub(super) fn mapped(body: &Body, facts: &Facts, copy: Op, machine: &Machine<'_>) -> Option<Mapped> {
+pub(super) fn mapped(body: &Body, facts: &AxisInfoMap, copy: Op, machine: &LaunchConfig<'_>) -> Option<Mapped> {
     let operation = body.op(copy);
     let target = body.operand(copy, "dst")?;
     let shape = body.ty(target).shape()?;
@@ -49,18 +49,21 @@ pub(super) fn mapped(body: &Body, facts: &Facts, copy: Op, machine: &Machine<'_>
         Distance::Value(pitch) => program.divisor(pitch),
     };
     let aligned = program.divisor(base).is_multiple_of(grain) && (rows_apart * bytes).is_multiple_of(grain);
-    let is_word = |value: Value| *body.ty(value) == Type::integer(32);
+    let is_word = |value: Value| *body.ty(value) == TileType::integer(32);
     let words = begins.iter().flatten().all(|term| is_word(term.value));
     (fits(row.pitch) && aligned && words).then(|| Mapped { base, strides: tile.strides, begins: begins.into() })
 }
 
 /// Of what a map's address and strides must be multiples, in bytes; none where no row brings boxes of so many axes.
-fn grain(rank: usize, machine: &Machine<'_>) -> Option<u64> {
+fn grain(rank: usize, machine: &LaunchConfig<'_>) -> Option<u64> {
     rows(rank, machine).map(|(_, operand)| u64::from(operand.global_alignment.max(1))).max()
 }
 
 /// The rows that bring boxes of so many axes, which arrive at an mbarrier.
-pub(super) fn rows<'a>(rank: usize, machine: &Machine<'a>) -> impl Iterator<Item = (&'a Instruction, &'a BoxOperand)> {
+pub(super) fn rows<'a>(
+    rank: usize,
+    machine: &LaunchConfig<'a>,
+) -> impl Iterator<Item = (&'a Instruction, &'a BoxOperand)> {
     let arriving = machine.means.instructions.iter().filter(|row| row.completion == Completion::Mbarrier);
     arriving.flat_map(move |row| {
         row.operands.iter().filter_map(move |operand| match operand {
@@ -82,7 +85,7 @@ impl Tile {
         let mut slices = Vec::new();
         let mut view = value;
         let made = loop {
-            let Origin::Result(op, _) = body.origin(view) else { return None };
+            let ValueOrigin::Result(op, _) = body.origin(view) else { return None };
             match body.op(op).name() {
                 tw::SLICE => {
                     slices.push(body.operands(op, "index").to_vec());
@@ -126,7 +129,7 @@ struct Row {
 
 struct Program<'p> {
     body: &'p Body,
-    facts: &'p Facts,
+    facts: &'p AxisInfoMap,
 }
 
 impl Program<'_> {
@@ -140,7 +143,7 @@ impl Program<'_> {
 
     /// The operands of an operation of this name that makes a value.
     fn made_by(&self, value: Value, name: &str) -> Option<[Value; 2]> {
-        let Origin::Result(op, _) = self.body.origin(value) else { return None };
+        let ValueOrigin::Result(op, _) = self.body.origin(value) else { return None };
         let operation = self.body.op(op);
         (operation.name() == name).then(|| <[Value; 2]>::try_from(&*operation.operands).ok()).flatten()
     }
@@ -164,23 +167,23 @@ impl Program<'_> {
     }
 
     /// How many rows a number of elements is.
-    fn rows_of(&self, offset: Value, pitch: Distance) -> Option<Term> {
+    fn rows_of(&self, offset: Value, pitch: Distance) -> Option<ValueTerm> {
         match pitch {
             Distance::Number(pitch) => {
                 let whole = self.divisor(offset).is_multiple_of(pitch);
-                whole.then_some(Term { value: offset, times: 1, over: pitch })
+                whole.then_some(ValueTerm { value: offset, times: 1, over: pitch })
             }
             Distance::Value(pitch) => {
                 let [a, b] = self.made_by(offset, arith::MULI)?;
                 let rows = [(a, b), (b, a)].into_iter().find(|(_, by)| *by == pitch);
-                rows.map(|(value, _)| Term { value, times: 1, over: 1 })
+                rows.map(|(value, _)| ValueTerm { value, times: 1, over: 1 })
             }
         }
     }
 
     /// Where an index of a slice moves a tile to: along which axis, and how far.
-    fn moved(&self, index: Value, step: Distance, row: &Row) -> Option<(usize, Term)> {
-        let times = |times: u64| Term { value: index, times, over: 1 };
+    fn moved(&self, index: Value, step: Distance, row: &Row) -> Option<(usize, ValueTerm)> {
+        let times = |times: u64| ValueTerm { value: index, times, over: 1 };
         match (step, row.pitch) {
             (Distance::Number(step), Distance::Number(pitch)) if step % pitch == 0 => {
                 Some((row.across, times(step / pitch)))
@@ -207,7 +210,7 @@ impl Program<'_> {
 
     /// The value and the number whose quotient is the count of the turns that an index counts, from zero in ones.
     fn turns_of(&self, index: Value) -> Option<(Value, u64)> {
-        let Origin::Argument(block, 0) = self.body.origin(index) else { return None };
+        let ValueOrigin::Argument(block, 0) = self.body.origin(index) else { return None };
         let all = self.body.walk(self.body.root()).into_iter();
         let of = all.filter(|op| self.body.op(*op).name() == scf::FOR).find(|op| {
             let regions = &self.body.op(*op).regions;

@@ -7,7 +7,7 @@
 //! addresses, then to registers, which repeat what was read.
 
 use tilewright_layout::{Dim, LinearLayout, Space};
-use tilewright_plan::movement::{GlobalTensor, MovementError, Stride, access_global, coalesced_layout};
+use tilewright_plan::movement::{AxisStride, GlobalTensor, MovementError, access_global, coalesced_layout};
 use tilewright_target::{Direction, TargetDescription};
 
 /// A copy between registers, or shared memory, and global memory.
@@ -53,7 +53,7 @@ pub fn coalesced(
     }
     let packed = Packed::of(global, bits)?;
     let bytes = packed.tensor(global);
-    let still = |axis: &(Dim, u64, Stride)| axis.2 == Stride::Elements(0) && axis.1 > 1;
+    let still = |axis: &(Dim, u64, AxisStride)| axis.2 == AxisStride::Elements(0) && axis.1 > 1;
     let moving: Vec<_> = bytes.axes.iter().filter(|axis| !still(axis)).copied().collect();
     let moving = GlobalTensor { axes: moving, alignment: bytes.alignment };
     let width = bits.max(8);
@@ -84,15 +84,16 @@ impl Packed {
             return Err(MovementError::ElementBits(bits));
         }
         let (together, refused) = ((8 / bits).ilog2(), |reason: String| MovementError::Memory { reason });
-        let first = global.axes.iter().find(|(_, size, stride)| *stride == Stride::Elements(1) && size >> together > 0);
+        let first =
+            global.axes.iter().find(|(_, size, stride)| *stride == AxisStride::Elements(1) && size >> together > 0);
         let &(axis, ..) = first.ok_or_else(|| {
             refused(format!(
                 "along no axis {} elements of {bits} bits follow each other, so none fill a byte",
                 8 / bits
             ))
         })?;
-        let apart = |stride: Stride| match stride {
-            Stride::Elements(stride) | Stride::MultipleOf(stride) => stride.is_multiple_of(1 << together),
+        let apart = |stride: AxisStride| match stride {
+            AxisStride::Elements(stride) | AxisStride::MultipleOf(stride) => stride.is_multiple_of(1 << together),
         };
         match global.axes.iter().find(|(dim, size, stride)| *dim != axis && *size > 1 && !apart(*stride)) {
             None => Ok(Self { axis: Some(axis), bits: together }),
@@ -104,10 +105,12 @@ impl Packed {
 
     /// The tensor of bytes.
     fn tensor(&self, global: &GlobalTensor) -> GlobalTensor {
-        let narrowed = |&(dim, size, stride): &(Dim, u64, Stride)| match (Some(dim) == self.axis, stride) {
+        let narrowed = |&(dim, size, stride): &(Dim, u64, AxisStride)| match (Some(dim) == self.axis, stride) {
             (true, stride) => (dim, size >> self.bits, stride),
-            (false, Stride::Elements(stride)) => (dim, size, Stride::Elements(stride >> self.bits)),
-            (false, Stride::MultipleOf(stride)) => (dim, size, Stride::MultipleOf((stride >> self.bits).max(1))),
+            (false, AxisStride::Elements(stride)) => (dim, size, AxisStride::Elements(stride >> self.bits)),
+            (false, AxisStride::MultipleOf(stride)) => {
+                (dim, size, AxisStride::MultipleOf((stride >> self.bits).max(1)))
+            }
         };
         GlobalTensor { axes: global.axes.iter().map(narrowed).collect(), alignment: global.alignment }
     }
@@ -126,7 +129,7 @@ impl Packed {
         };
         let of = |dim: Dim| -> Vec<u64> { own.columns_of(dim).iter().map(place).collect() };
         let (mut lanes, mut warps) = (of(Dim::LANE), of(Dim::WARP));
-        let still = global.axes.iter().filter(|(_, size, stride)| *size > 1 && *stride == Stride::Elements(0));
+        let still = global.axes.iter().filter(|(_, size, stride)| *size > 1 && *stride == AxisStride::Elements(0));
         let mut still = still.flat_map(|&(dim, ..)| (0..outs.bits_of(dim)).map(move |bit| (dim, bit)));
         for column in lanes.iter_mut().chain(&mut warps).filter(|column| **column == 0) {
             *column = still.next().map_or(0, |(dim, bit)| 1 << (shift(dim) + bit));

@@ -11,10 +11,10 @@ use super::{Options, SynthesisError, anchors};
 use crate::layouts::in_order;
 use crate::memory::{moved_bits, named};
 use tilewright_layout::{Dim, LinearLayout, Space};
-use tilewright_plan::constraint::{Operands, Sides, Tiling, Unsatisfied, copied, elementwise, product, reduction};
+use tilewright_plan::constraint::{OperandTiles, Sides, Tiling, Unsatisfied, copied, elementwise, product, reduction};
 use tilewright_tile::marks::IN_PLACE;
 use tilewright_tile::op::name::{scf, tt, ttg};
-use tilewright_tile::{Attribute, Op, Origin, Value};
+use tilewright_tile::{Attribute, Op, Value, ValueOrigin};
 
 /// A solved program, and what else its layouts come from.
 pub(super) struct Traced<'s, 'm> {
@@ -103,7 +103,7 @@ impl Traced<'_, '_> {
         };
         let [a, b, c] =
             [self.program.layout(operands[0])?, self.program.layout(operands[1])?, self.program.layout(operands[2])?];
-        let tile = Operands::of(row).map_err(|unsatisfied| self.disagree(operands[2], op, unsatisfied))?;
+        let tile = OperandTiles::of(row).map_err(|unsatisfied| self.disagree(operands[2], op, unsatisfied))?;
         let read = |layout: &Option<LinearLayout>| layout.is_some();
         let found = match plan.is_transposed() {
             false => product(read(&tile.a).then_some(&a), read(&tile.b).then_some(&b), &c, &tile),
@@ -164,8 +164,8 @@ impl Traced<'_, '_> {
             format!("{}{}", operation.name(), result.unwrap_or_default())
         };
         let first = match self.program.body.origin(value) {
-            Origin::Result(made, _) => named(made),
-            Origin::Argument(..) => self.program.body.display_name(value),
+            ValueOrigin::Result(made, _) => named(made),
+            ValueOrigin::Argument(..) => self.program.body.display_name(value),
         };
         SynthesisError::Disagree { first, second: named(op), source: Box::new(source) }
     }

@@ -8,7 +8,7 @@ use tilewright_layout::LayoutError;
 use tilewright_plan::contract::ContractError;
 use tilewright_plan::memory_synthesis as memory;
 use tilewright_plan::movement::MovementError;
-use tilewright_tile::Violation;
+use tilewright_tile::TileViolation;
 
 /// Why a program that states where tiles lie gets no layouts.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -16,7 +16,7 @@ use tilewright_tile::Violation;
 pub enum SynthesisError {
     /// The program says what has no meaning where it stands; its author's fault.
     #[error(transparent)]
-    Program(#[from] Violation),
+    Program(#[from] TileViolation),
     /// No layouts satisfy the constraints.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -34,7 +34,7 @@ pub enum SynthesisError {
         /// The tensor.
         tensor: String,
         /// Which accesses disagree.
-        source: Box<memory::SynthesisError>,
+        source: Box<memory::MemorySynthesisError>,
     },
     /// A copy names an instruction by which it cannot go; the program's author's to mend.
     #[error("`{access}`: the target has no row `{row}` for it; expected one of {known}")]

@@ -6,7 +6,7 @@ use tilewright_tile::op::name::ttg;
 
 use super::SynthesisError;
 use super::work::Moved;
-use crate::layouts::{Layouts, in_order, name};
+use crate::layouts::{LayoutCache, in_order, name};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_tile::transform::explicit::{Choices, Loop};
 use tilewright_tile::{Body, LayoutName, Op};
@@ -33,7 +33,7 @@ impl Follows {
         body: &Body,
         tensor: Op,
         (fetched, memory): (Vec<(Op, LinearLayout)>, &MemoryLayout),
-        (copies, layouts): (&[(Op, Op)], &Layouts<'_>),
+        (copies, layouts): (&[(Op, Op)], &LayoutCache<'_>),
     ) -> Result<(), SynthesisError> {
         for (op, layout) in fetched {
             let own = layouts.distributed(body.ty(body.op(op).operands[0]))?;

@@ -11,16 +11,16 @@ use super::predicted::predicted;
 use super::solved::Solved;
 use super::work::Counted;
 use super::{CopyLine, LoopLine, MemoryLine, Options, PredictionLine, ProductLine, RegisterLine, SynthesisError};
-use crate::layouts::Layouts;
+use crate::layouts::LayoutCache;
 use crate::product::product;
-use crate::{Assigned, Machine, Strategy, assign};
+use crate::{Assigned, LaunchConfig, Strategy, assign};
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::contract::Contraction;
-use tilewright_tile::facts::Facts;
+use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::marks::{K_WIDTH, N_WIDTH};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::transform::explicit::{Choices, Loop, expand};
-use tilewright_tile::{Attribute, Body, Function, Module, Op, Value};
+use tilewright_tile::{Attribute, Body, Function, Op, TileModule, Value};
 
 /// A leaf.
 pub(super) struct Leaf {
@@ -40,10 +40,10 @@ impl Leaf {
     /// Solves what is left when choices are made. How some copies go follows from the memory that is found: they are chosen
     /// then, and the rest is solved once more.
     pub(super) fn solve(
-        module: &Module,
+        module: &TileModule,
         choices: &Choices,
         loops: &[Loop],
-        machine: &Machine<'_>,
+        machine: &LaunchConfig<'_>,
         options: Options,
     ) -> Result<Self, SynthesisError> {
         let (found, follows) = Self::once(module, choices, &HashMap::new(), loops, machine, options)?;
@@ -64,11 +64,11 @@ impl Leaf {
 
     /// Solves what is left when choices are made, some memories being settled; with it, what follows for copies.
     fn once(
-        module: &Module,
+        module: &TileModule,
         choices: &Choices,
         settled: &HashMap<Op, MemoryLayout>,
         loops: &[Loop],
-        machine: &Machine<'_>,
+        machine: &LaunchConfig<'_>,
         options: Options,
     ) -> Result<(Self, Follows), SynthesisError> {
         let dialects = Dialects::neutral();
@@ -83,7 +83,7 @@ impl Leaf {
         let mut whole = module.clone();
         whole.functions[0] = expanded.function;
         let mut assigned = assign(&whole, machine, Strategy::LeastCost)?;
-        let layouts = Layouts::new(machine.families);
+        let layouts = LayoutCache::new(machine.families);
         let (mut memories, mut moved) = (Vec::new(), HashMap::new());
         let mut follows = Follows::default();
         if let Some(body) = assigned.module.functions.get_mut(0).and_then(|function| function.body.as_mut()) {
@@ -125,7 +125,7 @@ impl Leaf {
             follows.go_ahead(body, &expanded.copies, (loops, choices), &moved);
         }
         let loops: Vec<LoopLine> = loops.iter().map(|of| of_loop(function, of, choices)).collect();
-        let facts = made.map(Facts::of).unwrap_or_else(|| Facts::of(function));
+        let facts = made.map(AxisInfoMap::of).unwrap_or_else(|| AxisInfoMap::of(function));
         let program = Solved { body, facts: &facts, machine, layouts: &layouts, plans: &plans };
         let counted = Counted { program, moved: &moved };
         let prediction = predicted(&counted.blocks(shared_bytes, options.blocks)?, machine)?;
@@ -140,13 +140,13 @@ impl Leaf {
     /// Which constraint gave the layout of each tensor in registers.
     pub(super) fn registers(
         &self,
-        machine: &Machine<'_>,
+        machine: &LaunchConfig<'_>,
         options: Options,
     ) -> Result<Vec<RegisterLine>, SynthesisError> {
-        let layouts = Layouts::new(machine.families);
+        let layouts = LayoutCache::new(machine.families);
         let Some(function) = self.assigned.module.functions.first() else { return Ok(Vec::new()) };
         let Some(body) = &function.body else { return Ok(Vec::new()) };
-        let facts = Facts::of(function);
+        let facts = AxisInfoMap::of(function);
         let program = Solved { body, facts: &facts, machine, layouts: &layouts, plans: &self.plans };
         Traced { program, memories: &self.memories, options }.lines()
     }
@@ -178,7 +178,7 @@ fn layout_text(body: &Body, value: Value) -> String {
     body.ty(value).layout().map_or_else(String::new, |layout| layout.text().to_owned())
 }
 
-fn planned(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Contraction, SynthesisError> {
+fn planned(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Result<Contraction, SynthesisError> {
     let wrong = |source| SynthesisError::Product { operation: body.display_name(body.op(op).results[0]), source };
     Ok(product(body, op, machine).map_err(wrong)?.plan)
 }

@@ -6,14 +6,16 @@ use std::fmt::Write;
 use super::accesses::{Asked, accesses, buffers};
 use super::work::Moved;
 use super::{AccessLine, MemoryLine, Options, SynthesisError};
-use crate::Machine;
-use crate::layouts::Layouts;
+use crate::LaunchConfig;
+use crate::layouts::LayoutCache;
 use crate::memory::moved_bits;
-use tilewright_layout::cute::{IntTuple, Layout};
-use tilewright_layout::{self as layout, Attribute, Dim, FamilySpec, LinearLayout, MemoryLayout};
-use tilewright_plan::memory_synthesis::{self as memory, Access, Served, Solution, Tensor, Way};
+use tilewright_layout::cute::{CuteLayout, IntTuple};
+use tilewright_layout::{self as layout, Dim, FamilyAttribute, FamilySpec, LinearLayout, MemoryLayout};
+use tilewright_plan::memory_synthesis::{
+    self as memory, AccessAlternative, AccessSolution, SharedTensor, Solution, TensorAccess,
+};
 use tilewright_plan::movement::Kind;
-use tilewright_tile::{Body, LayoutName, Memory, Op, Type, Value};
+use tilewright_tile::{Body, LayoutName, MemDescType, Op, TileType, Value};
 
 /// A tensor whose layout was found.
 pub(super) struct Placed {
@@ -41,8 +43,8 @@ pub(super) fn place(
     body: &mut Body,
     tensor: Value,
     (known, asked): (Known<'_>, &HashMap<Op, Asked>),
-    machine: &Machine<'_>,
-    layouts: &Layouts<'_>,
+    machine: &LaunchConfig<'_>,
+    layouts: &LayoutCache<'_>,
     options: Options,
 ) -> Result<Placed, SynthesisError> {
     let buffers = buffers(body, tensor);
@@ -50,19 +52,19 @@ pub(super) fn place(
     let ty = body.ty(tensor).clone();
     let one = body.ty(*buffers.last().unwrap_or(&tensor)).clone();
     let refused = |source| SynthesisError::Memory { tensor: named.clone(), source };
-    let (ops, accesses): (Vec<Vec<Op>>, Vec<Access<'_>>) =
+    let (ops, accesses): (Vec<Vec<Op>>, Vec<TensorAccess<'_>>) =
         accesses(body, &buffers, asked, machine, layouts)?.into_iter().unzip();
-    let mut question = Tensor::new(one.shape().unwrap_or_default(), moved_bits(ty.element()));
+    let mut question = SharedTensor::new(one.shape().unwrap_or_default(), moved_bits(ty.element()));
     if let Some(given) = known.given {
-        question.layout = Some(given.parse::<Layout>().map_err(|error| refused(Box::new(error.into())))?);
+        question.layout = Some(given.parse::<CuteLayout>().map_err(|error| refused(Box::new(error.into())))?);
     }
     if !options.memory && question.layout.is_none() {
         let strides = (0..question.shape.len()).map(|axis| question.shape[axis + 1..].iter().product::<u64>());
-        let rows = Layout::new(&IntTuple::flat(question.shape.iter().copied()), &IntTuple::flat(strides));
+        let rows = CuteLayout::new(&IntTuple::flat(question.shape.iter().copied()), &IntTuple::flat(strides));
         question.layout = Some(rows.map_err(|error| refused(Box::new(error.into())))?);
     }
-    let kinds = if options.memory { memory::Options::default().kinds } else { vec![Kind::Plain] };
-    let bounds = memory::Options { kinds, ..memory::Options::default() };
+    let kinds = if options.memory { memory::SearchBounds::default().kinds } else { vec![Kind::Plain] };
+    let bounds = memory::SearchBounds { kinds, ..memory::SearchBounds::default() };
     let solution = match known.settled {
         Some(memory) => memory::serve(&question, &accesses, memory, &machine.means).map_err(Box::new),
         None => solve(&question, &accesses, machine, &bounds),
@@ -70,12 +72,12 @@ pub(super) fn place(
     let solution = solution.map_err(refused)?;
     let layout = memory_name(&solution.memory);
     for &buffer in &buffers {
-        if let Type::Memory(memory) = body.ty(buffer) {
-            let memory = Memory { layout: layout.clone(), ..(**memory).clone() };
-            body.set_type(buffer, Type::Memory(memory.into()));
+        if let TileType::Memory(memory) = body.ty(buffer) {
+            let memory = MemDescType { layout: layout.clone(), ..(**memory).clone() };
+            body.set_type(buffer, TileType::Memory(memory.into()));
         }
     }
-    let line = |((served, ops), access): ((&Served, &Vec<Op>), &Access<'_>)| AccessLine {
+    let line = |((served, ops), access): ((&AccessSolution, &Vec<Op>), &TensorAccess<'_>)| AccessLine {
         operation: ops.first().map_or_else(String::new, |op| body.op(*op).name().to_owned()),
         name: served.access.clone(),
         instruction: served.instruction.clone(),
@@ -89,7 +91,7 @@ pub(super) fn place(
     };
     let elements: u64 = ty.shape().unwrap_or_default().iter().product();
     let copies = (elements >> solution.memory.linear.outs().bits()).max(1);
-    let how = |(served, ops): (&Served, &Vec<Op>)| -> Vec<(Op, Moved)> {
+    let how = |(served, ops): (&AccessSolution, &Vec<Op>)| -> Vec<(Op, Moved)> {
         let by_row = served.instruction.is_some();
         let moved = Moved { issued: served.issued, wavefronts: served.wavefronts, by_row };
         ops.iter().map(|op| (*op, moved)).collect()
@@ -113,26 +115,26 @@ pub(super) fn place(
 /// A layout by which copies past the registers stay such, by the widest row that finds one; else any layout, as where the
 /// row leaves conflicts of banks and another layout takes less though copies go through registers.
 fn solve<'a>(
-    question: &Tensor,
-    accesses: &[Access<'a>],
-    machine: &Machine<'a>,
-    bounds: &memory::Options,
-) -> Result<Solution, Box<memory::SynthesisError>> {
-    let row_bytes = |access: &Access<'_>| {
+    question: &SharedTensor,
+    accesses: &[TensorAccess<'a>],
+    machine: &LaunchConfig<'a>,
+    bounds: &memory::SearchBounds,
+) -> Result<Solution, Box<memory::MemorySynthesisError>> {
+    let row_bytes = |access: &TensorAccess<'_>| {
         let rows = access.ways.iter().filter(|way| access.from_global && way.instruction().is_some());
-        rows.map(Way::bytes).collect::<Vec<_>>()
+        rows.map(AccessAlternative::bytes).collect::<Vec<_>>()
     };
     let mut widths: Vec<u64> = accesses.iter().flat_map(row_bytes).collect();
     widths.sort_unstable();
     widths.dedup();
     for &width in widths.iter().rev() {
-        let by_rows = |access: &Access<'a>| -> Access<'a> {
+        let by_rows = |access: &TensorAccess<'a>| -> TensorAccess<'a> {
             match access.from_global {
                 true => access.clone().only(|way| way.instruction().is_some() && way.bytes() == width),
                 false => access.clone(),
             }
         };
-        let narrowed: Vec<Access<'a>> = accesses.iter().map(by_rows).collect();
+        let narrowed: Vec<TensorAccess<'a>> = accesses.iter().map(by_rows).collect();
         if let Ok(solution) = memory::solve_with(question, &narrowed, &machine.means, bounds) {
             let conflicts = solution.served.iter().any(|served| served.conflicts() > 0);
             let other =
@@ -153,7 +155,7 @@ pub(crate) fn memory_name(memory: &MemoryLayout) -> LayoutName {
         let _ = write!(text, "{}[{}]", if number == 0 { "" } else { ", " }, basis.join(", "));
     }
     text.push_str("]}");
-    if let Some(Attribute::Int(alignment)) = spec.attributes.get("alignment") {
+    if let Some(FamilyAttribute::Int(alignment)) = spec.attributes.get("alignment") {
         let _ = write!(text, ", alignment = {alignment}");
     }
     text.push('>');

@@ -2,15 +2,15 @@
 
 use super::SynthesisError;
 use super::derivation::PredictionLine;
-use super::model::{self, Block, Prediction, Step, Work};
-use crate::Machine;
+use super::model::{self, Block, ModelStep, Prediction, Work};
+use crate::LaunchConfig;
 use tilewright_target::{TargetDescription, Throughput};
 
 /// Blocks that each compute unit is taken to get: enough for some to be resident at a time, and others to follow.
 const BLOCKS_OF_A_UNIT: u64 = 16;
 
 /// The blocks of a launch that do these steps, as many as fill the target where it is not said how many.
-pub(super) fn blocks(machine: &Machine<'_>, launched: Option<u64>, steps: Vec<Step>) -> Block {
+pub(super) fn blocks(machine: &LaunchConfig<'_>, launched: Option<u64>, steps: Vec<ModelStep>) -> Block {
     Block {
         blocks: launched.unwrap_or_else(|| units(&figured(machine.means.target)) * BLOCKS_OF_A_UNIT),
         warps: machine.warps.into(),
@@ -25,10 +25,11 @@ pub(super) fn blocks(machine: &Machine<'_>, launched: Option<u64>, steps: Vec<St
 /// What every program takes at least that does this work, each part so many times: no prediction is less where more is done.
 pub(super) fn at_least(
     work: &[(Work, u64)],
-    machine: &Machine<'_>,
+    machine: &LaunchConfig<'_>,
     launched: Option<u64>,
 ) -> Result<f64, SynthesisError> {
-    let steps = work.iter().map(|&(work, trips)| Step::Loop { trips, stages: 1, body: vec![Step::Work(work)] });
+    let steps =
+        work.iter().map(|&(work, trips)| ModelStep::Loop { trips, stages: 1, body: vec![ModelStep::Work(work)] });
     Ok(model::predict(&blocks(machine, launched, steps.collect()), &figured(machine.means.target))?.cycles)
 }
 
@@ -38,7 +39,7 @@ fn units(target: &TargetDescription) -> u64 {
 
 /// The model's answer, as the derivation has it. A lane has no more registers than the target gives it: what it lacks it
 /// keeps elsewhere, which is not counted.
-pub(super) fn predicted(block: &Block, machine: &Machine<'_>) -> Result<PredictionLine, SynthesisError> {
+pub(super) fn predicted(block: &Block, machine: &LaunchConfig<'_>) -> Result<PredictionLine, SynthesisError> {
     let target = figured(machine.means.target);
     let threads = (block.warps + block.producers).saturating_mul(block.lanes).max(1);
     let most = u64::from(target.limits.registers_per_lane.min(target.limits.registers_per_block / threads as u32));

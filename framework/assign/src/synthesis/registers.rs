@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use super::SynthesisError;
 use super::solved::is_free;
-use crate::layouts::Layouts;
+use crate::layouts::LayoutCache;
 use tilewright_layout::Dim;
 use tilewright_tile::marks::IN_PLACE;
-use tilewright_tile::{Body, Origin, Region, Type, Value};
+use tilewright_tile::{Body, Region, TileType, Value, ValueOrigin};
 
 /// 32-bit registers of a lane for addresses, counters, and what else no tensor says.
 const BESIDE: u64 = 24;
 
 /// 32-bit registers of a lane. Tensors that follow from ranges and constants alone are not kept.
-pub(crate) fn live(body: &Body, layouts: &Layouts<'_>) -> Result<u64, SynthesisError> {
+pub(crate) fn live(body: &Body, layouts: &LayoutCache<'_>) -> Result<u64, SynthesisError> {
     let mut spans = Spans { body, at: 0, of: HashMap::new() };
     spans.region(body.root(), &mut Vec::new());
     let mut changes: Vec<(usize, i64)> = Vec::new();
@@ -39,7 +39,7 @@ pub(crate) fn live(body: &Body, layouts: &Layouts<'_>) -> Result<u64, SynthesisE
 
 /// Whether a value is a factor that the unit reads from shared memory.
 fn is_in_place(body: &Body, value: Value) -> bool {
-    matches!(body.origin(value), Origin::Result(op, _) if body.op(op).attributes.get(IN_PLACE).is_some())
+    matches!(body.origin(value), ValueOrigin::Result(op, _) if body.op(op).attributes.get(IN_PLACE).is_some())
 }
 
 /// From where to where tensors are alive, places being numbered in the order of the text.
@@ -70,7 +70,7 @@ impl Spans<'_> {
     }
 
     fn made(&mut self, value: Value) {
-        if matches!(self.body.ty(value), Type::Tensor(_)) {
+        if matches!(self.body.ty(value), TileType::Tensor(_)) {
             self.of.insert(value, [self.at, self.at]);
         }
     }

@@ -5,11 +5,11 @@ use super::model::Work;
 use super::predicted::at_least;
 use super::tree::{Staged, Tree};
 use super::{Derivation, Options, SearchSize, SynthesisError};
-use crate::{Assigned, Machine};
+use crate::{Assigned, LaunchConfig};
 use tilewright_tile::op::name::tw;
 use tilewright_tile::transform::explicit::{Choices, Loop, Mapped};
 use tilewright_tile::transform::{captured, remove_unused};
-use tilewright_tile::{Module, Op};
+use tilewright_tile::{Op, TileModule};
 
 /// Barriers that two groups of warps have: of each, and one at which all meet.
 const GROUP_BARRIERS: u32 = 3;
@@ -25,7 +25,7 @@ pub struct Synthesized {
 
 /// Whether a program says where tiles lie.
 #[must_use]
-pub fn is_explicit(module: &Module) -> bool {
+pub fn is_explicit(module: &TileModule) -> bool {
     let words = [
         tw::GLOBAL_VIEW,
         tw::SHARED_TENSOR,
@@ -44,7 +44,11 @@ pub fn is_explicit(module: &Module) -> bool {
 ///
 /// # Errors
 /// [`SynthesisError`]: of all leaves that of the first one, where none has a solution.
-pub fn synthesize(module: &Module, machine: &Machine<'_>, options: Options) -> Result<Synthesized, SynthesisError> {
+pub fn synthesize(
+    module: &TileModule,
+    machine: &LaunchConfig<'_>,
+    options: Options,
+) -> Result<Synthesized, SynthesisError> {
     let tree = Tree::of(module, machine, options)?;
     let (best, first, refused, size) = (None, None, None, SearchSize::default());
     let mut search = Search { tree: &tree, module, machine, options, best, first, refused, size };
@@ -95,8 +99,8 @@ fn conversions(assigned: &Assigned) -> Vec<String> {
 
 struct Search<'s, 'm> {
     tree: &'s Tree,
-    module: &'s Module,
-    machine: &'s Machine<'m>,
+    module: &'s TileModule,
+    machine: &'s LaunchConfig<'m>,
     options: Options,
     best: Option<(Leaf, Choices)>,
     first: Option<SynthesisError>,

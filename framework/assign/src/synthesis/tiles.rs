@@ -1,14 +1,14 @@
 //! Sizes of tiles as one more choice: programs that differ in them, of which the model says the best.
 
 use super::{Options, SynthesisError, Synthesized, synthesize};
-use crate::Machine;
-use tilewright_tile::Module;
+use crate::LaunchConfig;
+use tilewright_tile::TileModule;
 
 /// A program with tiles of certain sizes.
 #[derive(Debug, Clone)]
 pub struct TiledProgram {
     /// The program.
-    pub module: Module,
+    pub module: TileModule,
     /// The blocks of its launch: larger tiles take fewer.
     pub blocks: u64,
 }
@@ -39,7 +39,7 @@ pub struct Tiled {
 pub fn synthesize_tiled(
     parameters: &[&[u64]],
     make: &mut dyn FnMut(&[u64]) -> Option<TiledProgram>,
-    machine: &Machine<'_>,
+    machine: &LaunchConfig<'_>,
     (options, most): (Options, usize),
 ) -> Result<Tiled, SynthesisError> {
     let (mut solved, mut left_out, mut unsatisfied) = (0, 0, Vec::new());

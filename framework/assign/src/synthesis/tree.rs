@@ -9,11 +9,11 @@ use super::model::Work;
 use super::often::times;
 use super::work::multiplied;
 use super::{Options, SynthesisError};
-use crate::Machine;
-use tilewright_tile::facts::Facts;
+use crate::LaunchConfig;
+use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::transform::explicit::{Choices, CopyChoice, Loop, Mapped, expand, loops};
-use tilewright_tile::{Attribute, Body, Function, Module, Op};
+use tilewright_tile::{Attribute, Body, Function, Op, TileModule};
 
 /// The numbers of stages that are tried where the program says none.
 const STAGES: [u32; 3] = [3, 2, 4];
@@ -46,18 +46,22 @@ pub(super) struct Product {
 
 impl Product {
     /// The work of one way, and how often it is done.
-    pub(super) fn work(&self, way: &Way, machine: &Machine<'_>) -> (Work, u64) {
+    pub(super) fn work(&self, way: &Way, machine: &LaunchConfig<'_>) -> (Work, u64) {
         (multiplied(&way.cost, machine), self.times)
     }
 }
 
 impl Tree {
     /// What is open of a module of one function.
-    pub(super) fn of(module: &Module, machine: &Machine<'_>, options: Options) -> Result<Self, SynthesisError> {
+    pub(super) fn of(
+        module: &TileModule,
+        machine: &LaunchConfig<'_>,
+        options: Options,
+    ) -> Result<Self, SynthesisError> {
         let none = || Self { copies: HashMap::new(), products: Vec::new(), loops: Vec::new(), boxes: HashMap::new() };
         let Some(function) = module.functions.first() else { return Ok(none()) };
         let Some(body) = &function.body else { return Ok(none()) };
-        let facts = Facts::of(function);
+        let facts = AxisInfoMap::of(function);
         let of_loop = |of: Loop| Staged { stages: stages(body, &of, options), produced: produced(body, &of), of };
         let loops: Vec<Staged> = loops(function).into_iter().map(of_loop).collect();
         let outermost = body.blocks(body.root()).first().map_or(&[][..], |entry| body.ops(*entry));
@@ -71,7 +75,7 @@ impl Tree {
 }
 
 /// Products of the same types are carried out alike.
-fn products(body: &Body, facts: &Facts, machine: &Machine<'_>) -> Result<Vec<Product>, SynthesisError> {
+fn products(body: &Body, facts: &AxisInfoMap, machine: &LaunchConfig<'_>) -> Result<Vec<Product>, SynthesisError> {
     let mut products: Vec<(String, Product)> = Vec::new();
     for op in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == tw::MMA) {
         let operation = body.op(op);
@@ -95,11 +99,11 @@ fn products(body: &Body, facts: &Facts, machine: &Machine<'_>) -> Result<Vec<Pro
 /// Which lane copies what to shared memory, to begin with.
 fn copies(
     function: &Function,
-    machine: &Machine<'_>,
+    machine: &LaunchConfig<'_>,
     options: Options,
 ) -> Result<HashMap<Op, CopyChoice>, SynthesisError> {
     let plain = expand(function, &Choices::default(), &Dialects::neutral())?;
-    let facts = Facts::of(&plain.function);
+    let facts = AxisInfoMap::of(&plain.function);
     let mut copies = HashMap::new();
     for &(from, made) in &plain.copies {
         let body = plain.function.body.as_ref();

@@ -9,12 +9,12 @@ use tilewright_tile::op::name::{scf, tt, ttg, tw};
 use super::SynthesisError;
 use super::accesses::buffer_count;
 use super::meeting::Since;
-use super::model::{Block, Step, Work};
+use super::model::{Block, ModelStep, Work};
 use super::often::trips;
 use super::predicted::blocks;
 use super::registers::live;
 use super::solved::Solved;
-use crate::Machine;
+use crate::LaunchConfig;
 use crate::effort::Effort;
 use crate::graph::Kind;
 use crate::memory::moved_bits;
@@ -22,7 +22,7 @@ use tilewright_plan::contract::ContractionCost;
 use tilewright_plan::movement::{access_global, convert};
 use tilewright_target::{BankRow, Direction};
 use tilewright_tile::marks::{AHEAD, PENDING};
-use tilewright_tile::{Attribute, Op, Region, Type};
+use tilewright_tile::{Attribute, Op, Region, TileType};
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
 
@@ -64,7 +64,7 @@ impl Counted<'_, '_> {
         warps.max().unwrap_or(0)
     }
 
-    fn region(&self, region: Region, since: &mut Since) -> Result<Vec<Step>, SynthesisError> {
+    fn region(&self, region: Region, since: &mut Since) -> Result<Vec<ModelStep>, SynthesisError> {
         let mut steps = Vec::new();
         for block in self.program.body.blocks(region) {
             for &op in self.program.body.ops(*block) {
@@ -76,7 +76,11 @@ impl Counted<'_, '_> {
                     self.region(body, since)?;
                     let body = self.region(body, since)?;
                     since.ahead = around;
-                    steps.push(Step::Loop { trips: trips(self.program.body, self.program.facts, op), stages, body });
+                    steps.push(ModelStep::Loop {
+                        trips: trips(self.program.body, self.program.facts, op),
+                        stages,
+                        body,
+                    });
                     continue;
                 }
                 if operation.name() == GROUPS {
@@ -85,7 +89,7 @@ impl Counted<'_, '_> {
                 }
                 let work = self.work(op, since)?;
                 if work != Work::default() {
-                    steps.push(Step::Work(work));
+                    steps.push(ModelStep::Work(work));
                 }
                 if !matches!(operation.name(), tt::REDUCE | tt::SCAN) {
                     for &inner in &operation.regions {
@@ -99,7 +103,7 @@ impl Counted<'_, '_> {
 
     /// What groups of warps do beside each other: the first one's loop is there for the turns, others issue what it copies. All
     /// meet before and after.
-    fn groups(&self, op: Op, since: &mut Since) -> Result<Vec<Step>, SynthesisError> {
+    fn groups(&self, op: Op, since: &mut Since) -> Result<Vec<ModelStep>, SynthesisError> {
         let body = self.program.body;
         let Some((first, others)) = body.op(op).regions.split_first() else { return Ok(Vec::new()) };
         since.meet();
@@ -107,18 +111,18 @@ impl Counted<'_, '_> {
         since.meet();
         let is_box = |op: &Op| body.op(*op).name() == tw::LOAD_BOX;
         let boxes: Vec<Op> = others.iter().flat_map(|region| body.walk(*region)).filter(is_box).collect();
-        let brought = boxes.iter().map(|op| Step::Work(Work { produced: true, ..self.boxed(*op) }));
+        let brought = boxes.iter().map(|op| ModelStep::Work(Work { produced: true, ..self.boxed(*op) }));
         let inside = || body.walk(*first).into_iter();
         let buffers = boxes.iter().filter_map(|op| buffer_count(body, body.operand(*op, "dst")?)).max().unwrap_or(1);
         for step in &mut steps {
-            if let Step::Loop { stages, body, .. } = step {
+            if let ModelStep::Loop { stages, body, .. } = step {
                 body.extend(brought);
                 // What products that go on still read is not filled yet.
                 *stages = buffers - u64::from(inside().any(|op| self.goes_on(op)));
                 break;
             }
         }
-        steps.push(Step::Work(Work { barriers: 2, ..Work::default() }));
+        steps.push(ModelStep::Work(Work { barriers: 2, ..Work::default() }));
         Ok(steps)
     }
 
@@ -262,7 +266,7 @@ impl Counted<'_, '_> {
 }
 
 /// What a product does: its plan says for how long all its issues occupy the pipes, the model asks for one issue of one warp.
-pub(super) fn multiplied(cost: &ContractionCost, machine: &Machine<'_>) -> Work {
+pub(super) fn multiplied(cost: &ContractionCost, machine: &LaunchConfig<'_>) -> Work {
     let target = machine.means.target;
     let pipes = target.matrix.as_ref().map_or(1, |unit| unit.pipes.max(1));
     let share = f64::from(pipes) / f64::from(machine.warps) / cost.issues.max(1) as f64;
@@ -276,6 +280,6 @@ pub(super) fn multiplied(cost: &ContractionCost, machine: &Machine<'_>) -> Work 
 }
 
 /// Whether values of a type are addresses, or tell which elements are there: they are computed with immediates, once.
-fn is_place(ty: &Type) -> bool {
-    matches!(ty.element(), Type::Pointer(_)) || matches!(ty.element(), Type::Integer(1, _))
+fn is_place(ty: &TileType) -> bool {
+    matches!(ty.element(), TileType::Pointer(_)) || matches!(ty.element(), TileType::Integer(1, _))
 }

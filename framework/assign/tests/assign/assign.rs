@@ -5,14 +5,14 @@
 use tilewright_vendor_testkit::assigned;
 
 use assigned::{Program, assigned, look};
-use tilewright_assign::layouts::Layouts;
-use tilewright_assign::{Assigned, Machine, Strategy, assign};
+use tilewright_assign::layouts::LayoutCache;
+use tilewright_assign::{Assigned, LaunchConfig, Strategy, assign};
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, parse_spec};
 use tilewright_plan::movement::Means;
 use tilewright_target::TargetDescription;
 use tilewright_tile::op::Dialects;
-use tilewright_tile::{Body, LayoutName, Module, Op, Type, Value, text, verify};
+use tilewright_tile::{Body, LayoutName, Op, TileModule, TileType, Value, text, verify};
 
 const PROGRAMS: [(&str, &str); 4] = [
     ("row_sums", include_str!("../programs/row_sums.ttir")),
@@ -33,11 +33,11 @@ fn target(name: &str) -> TargetDescription {
     TargetDescription::from_toml(name, text).unwrap()
 }
 
-fn machine(target: &TargetDescription, warps: u32) -> Machine<'_> {
-    Machine { means: Means::of(target), families: &Neutral, lanes: target.lanes.default, warps }
+fn machine(target: &TargetDescription, warps: u32) -> LaunchConfig<'_> {
+    LaunchConfig { means: Means::of(target), families: &Neutral, lanes: target.lanes.default, warps }
 }
 
-fn module(program: &str) -> Module {
+fn module(program: &str) -> TileModule {
     let module = text::parse(program, &Dialects::neutral()).unwrap_or_else(|error| panic!("{program}\n{error}"));
     verify(&module).unwrap_or_else(|violation| panic!("{}", violation.in_text(program)));
     module
@@ -157,7 +157,7 @@ fn a_split_of_what_lanes_hold_is_converted_once() {
 }
 
 /// Gives a value of the only function a layout.
-fn fix(module: &mut Module, name: &str, layout: &str) {
+fn fix(module: &mut TileModule, name: &str, layout: &str) {
     let body = module.functions[0].body.as_mut().unwrap();
     let value = named(body, name);
     let ty = body.ty(value).with_layout(Some(LayoutName::new(parse_spec(layout).unwrap(), layout)));
@@ -347,7 +347,7 @@ fn the_report_names_layouts_and_conversions() {
 #[test]
 fn a_cluster_is_refused() {
     let mut module = module(&between("", "%x"));
-    module.attributes.set("ttg.num-ctas", tilewright_tile::Attribute::integer(2, Type::integer(32)));
+    module.attributes.set("ttg.num-ctas", tilewright_tile::Attribute::integer(2, TileType::integer(32)));
     let target = target("h100");
     let refused = assign(&module, &machine(&target, 4), Strategy::LeastCost).unwrap_err();
     assert!(refused.to_string().contains("cluster"), "{refused}");
@@ -396,7 +396,7 @@ fn warps_share_out_matrices_before_they_share_one() {
     let made = least(MATRICES);
     let body = made.module.functions[0].body.as_ref().unwrap();
     let dot = body.walk(body.root()).into_iter().find(|op| body.op(*op).name() == "tt.dot").unwrap();
-    let layouts = Layouts::new(&Neutral);
+    let layouts = LayoutCache::new(&Neutral);
     let operation = body.op(dot);
     for &value in operation.operands.iter().chain(&operation.results) {
         let layout = layouts.distributed(body.ty(value)).unwrap();

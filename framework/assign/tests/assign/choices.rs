@@ -5,14 +5,14 @@
 use tilewright_vendor_testkit::assigned;
 
 use assigned::look;
-use tilewright_assign::layouts::Layouts;
-use tilewright_assign::{Assigned, Machine, Strategy, assign};
+use tilewright_assign::layouts::LayoutCache;
+use tilewright_assign::{Assigned, LaunchConfig, Strategy, assign};
 use tilewright_layout::families::Neutral;
 use tilewright_layout::parse_spec;
 use tilewright_plan::movement::Means;
 use tilewright_target::TargetDescription;
 use tilewright_tile::op::Dialects;
-use tilewright_tile::{Body, LayoutName, Module, Value, text, verify};
+use tilewright_tile::{Body, LayoutName, TileModule, Value, text, verify};
 
 /// Rows of which a lane holds eight neighbours, and columns of which lanes hold one element after the other.
 const ROWS: &str =
@@ -24,18 +24,18 @@ fn target() -> TargetDescription {
     TargetDescription::from_toml("h100", include_str!("../../../../targets/h100.toml")).unwrap()
 }
 
-fn machine(target: &TargetDescription) -> Machine<'_> {
-    Machine { means: Means::of(target), families: &Neutral, lanes: 32, warps: 4 }
+fn machine(target: &TargetDescription) -> LaunchConfig<'_> {
+    LaunchConfig { means: Means::of(target), families: &Neutral, lanes: 32, warps: 4 }
 }
 
-fn module(program: &str) -> Module {
+fn module(program: &str) -> TileModule {
     let module = text::parse(program, &Dialects::neutral()).unwrap_or_else(|error| panic!("{program}\n{error}"));
     verify(&module).unwrap_or_else(|violation| panic!("{}", violation.in_text(program)));
     module
 }
 
 /// The layouts of a program, which means the same with them.
-fn chosen(program: &Module, strategy: Strategy) -> Assigned {
+fn chosen(program: &TileModule, strategy: Strategy) -> Assigned {
     let target = target();
     let made = assign(program, &machine(&target), strategy).unwrap();
     look(program, &made.module, &machine(&target)).unwrap_or_else(|why| panic!("{why}"));
@@ -49,7 +49,7 @@ fn all_values(body: &Body) -> Vec<Value> {
 }
 
 /// Gives the values of a name a layout.
-fn fix(module: &mut Module, name: &str, layout: &str) {
+fn fix(module: &mut TileModule, name: &str, layout: &str) {
     let body = module.functions[0].body.as_mut().unwrap();
     let value = all_values(body).into_iter().find(|value| body.name(*value) == Some(name));
     let value = value.unwrap_or_else(|| panic!("no %{name}"));
@@ -215,7 +215,7 @@ fn places_are_computed_once_for_each_layout() {
         let made = chosen(&program, Strategy::LeastCost);
         let body = made.module.functions[0].body.as_ref().unwrap();
         let families = Neutral;
-        let layouts = Layouts::new(&families);
+        let layouts = LayoutCache::new(&families);
         let at =
             all_values(body).into_iter().filter(|value| body.name(*value).is_some_and(|name| name.starts_with("at")));
         let mut held: Vec<_> = at.map(|value| layouts.distributed(body.ty(value)).unwrap()).collect();
@@ -248,7 +248,7 @@ fn a_block_that_the_target_has_not_is_refused() {
         (32, 64, "target h100 has blocks of at most 1024 lanes, the layouts want 2048"),
         (32, 3, "module: a block has a power of two of warps"),
     ] {
-        let machine = Machine { lanes, warps, ..machine(&target) };
+        let machine = LaunchConfig { lanes, warps, ..machine(&target) };
         assert_eq!(assign(&program, &machine, Strategy::LeastCost).unwrap_err().to_string(), expected);
     }
 }

@@ -1,21 +1,21 @@
 //! What the layouts in types stand for, and the names of layouts.
 
-use tilewright_assign::layouts::{Layouts, NoLayout, distributed, name};
+use tilewright_assign::layouts::{LayoutCache, NoLayout, distributed, name};
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, Families, Layout, LinearLayout};
 use tilewright_tile::op::Dialects;
-use tilewright_tile::{Module, Type, text};
+use tilewright_tile::{TileModule, TileType, text};
 
 /// A function whose arguments have these types.
-fn types(types: &[&str]) -> Vec<Type> {
+fn types(types: &[&str]) -> Vec<TileType> {
     let arguments: Vec<String> = types.iter().enumerate().map(|(number, ty)| format!("%a{number}: {ty}")).collect();
     let program = format!("module {{ tt.func @f({}) {{ tt.return }} }}", arguments.join(", "));
-    let module: Module =
+    let module: TileModule =
         text::parse(&program, &Dialects::neutral()).unwrap_or_else(|error| panic!("{program}: {error}"));
     module.functions[0].signature.arguments.clone()
 }
 
-fn ty(text: &str) -> Type {
+fn ty(text: &str) -> TileType {
     types(&[text]).remove(0)
 }
 
@@ -50,7 +50,7 @@ fn buffers_stand_before_the_axes_of_a_memory_layout() {
     let swizzled = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>";
     let memory = |shape: &str, more: &str| {
         let text = format!("!ttg.memdesc<{shape}xf16, {swizzled}, #ttg.shared_memory, mutable{more}>");
-        Layouts::new(&Neutral).memory(&ty(&text)).unwrap_or_else(|error| panic!("{error}"))
+        LayoutCache::new(&Neutral).memory(&ty(&text)).unwrap_or_else(|error| panic!("{error}"))
     };
     let place = memory("3x8x16", "");
     assert_eq!((place.copies, place.shape), (vec![3], vec![8, 16]));
@@ -72,7 +72,7 @@ fn a_name_stands_for_its_layout() {
                 let layout = line(shape, vector, lanes);
                 let name = name(&layout);
                 blocked += usize::from(name.spec().name == "blocked");
-                let ty = Type::tensor(shape.clone(), Type::integer(32), Some(name.clone()));
+                let ty = TileType::tensor(shape.clone(), TileType::integer(32), Some(name.clone()));
                 assert_eq!(distributed(&ty, &Neutral).as_ref(), Ok(&layout), "{}", name.text());
                 let written = self::ty(&ty.to_string());
                 assert_eq!(written, ty, "read as it was written");

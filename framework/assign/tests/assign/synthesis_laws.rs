@@ -3,13 +3,13 @@
 
 use proptest::prelude::*;
 use tilewright_assign::synthesis::coalesce::{Threads, coalesced};
-use tilewright_assign::synthesis::model::{Block, ModelError, Step, Work, predict};
+use tilewright_assign::synthesis::model::{Block, ModelError, ModelStep, Work, predict};
 use tilewright_layout::cute::ComposedLayout;
 use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
-use tilewright_plan::constraint::{Operands, factors, product};
-use tilewright_plan::memory_synthesis::{Access, SynthesisError, Tensor, solve};
-use tilewright_plan::movement::{GlobalTensor, Means, Stride, load_shared, store_shared};
+use tilewright_plan::constraint::{OperandTiles, factors, product};
+use tilewright_plan::memory_synthesis::{MemorySynthesisError, SharedTensor, TensorAccess, solve};
+use tilewright_plan::movement::{AxisStride, GlobalTensor, Means, load_shared, store_shared};
 use tilewright_target::{Direction, TargetDescription, wavefronts};
 
 fn a100() -> TargetDescription {
@@ -73,8 +73,8 @@ proptest! {
         let target = a100();
         let means = Means::of(&target);
         let layouts = [distributed(&stored, 4, warps), distributed(&loaded, 4, warps)];
-        let accesses = [Access::store("store", layouts[0].clone(), &means), Access::load("load", layouts[1].clone(), &means)];
-        let found = solve(&Tensor::new(&[16, 64], bits), &accesses, &means).expect("narrow accesses always do");
+        let accesses = [TensorAccess::store("store", layouts[0].clone(), &means), TensorAccess::load("load", layouts[1].clone(), &means)];
+        let found = solve(&SharedTensor::new(&[16, 64], bits), &accesses, &means).expect("narrow accesses always do");
         // Offset = S(m(coordinate)), and each offset is one element.
         prop_assert!(found.memory.linear.is_invertible());
         let whole: ComposedLayout = found.composed().expect("a layout");
@@ -109,17 +109,17 @@ proptest! {
         let means = Means::of(&target);
         let layouts = [distributed(&stored, 5, 1), distributed(&loaded, 5, 1)];
         let accesses = [
-            Access::store("store", layouts[0].clone(), &means).only(|way| way.bytes() == bytes),
-            Access::load("load", layouts[1].clone(), &means).only(|way| way.bytes() == bytes),
+            TensorAccess::store("store", layouts[0].clone(), &means).only(|way| way.bytes() == bytes),
+            TensorAccess::load("load", layouts[1].clone(), &means).only(|way| way.bytes() == bytes),
         ];
         let wanted = (bytes / 2).ilog2();
         let common = (held(&layouts[0]) & held(&layouts[1])).count_ones();
-        match solve(&Tensor::new(&[32, 64], 16), &accesses, &means) {
+        match solve(&SharedTensor::new(&[32, 64], 16), &accesses, &means) {
             Ok(found) => {
                 prop_assert!(common >= wanted);
                 prop_assert!(found.served.iter().all(|one| one.bytes == bytes));
             }
-            Err(SynthesisError::Disagree { first, second, bit, .. }) => {
+            Err(MemorySynthesisError::Disagree { first, second, bit, .. }) => {
                 prop_assert!(common < wanted);
                 prop_assert_eq!((first.access.as_str(), second.access.as_str(), bit as u32), ("store", "load", common));
             }
@@ -133,14 +133,14 @@ proptest! {
         let target = a100();
         let means = Means::of(&target);
         let layouts = [distributed(&stored, 5, 1), distributed(&loaded, 5, 1)];
-        let accesses = [Access::store("store", layouts[0].clone(), &means), Access::load("load", layouts[1].clone(), &means)];
+        let accesses = [TensorAccess::store("store", layouts[0].clone(), &means), TensorAccess::load("load", layouts[1].clone(), &means)];
         let common = held(&layouts[0]) & held(&layouts[1]);
-        match solve(&Tensor::new(&[32, 64], 4), &accesses, &means) {
+        match solve(&SharedTensor::new(&[32, 64], 4), &accesses, &means) {
             Ok(found) => {
                 prop_assert!(found.memory.linear.is_invertible());
                 prop_assert!(common & found.memory.linear.columns()[0] != 0);
             }
-            Err(SynthesisError::Disagree { .. }) => prop_assert_eq!(common, 0),
+            Err(MemorySynthesisError::Disagree { .. }) => prop_assert_eq!(common, 0),
             Err(other) => prop_assert!(false, "{}", other),
         }
     }
@@ -157,15 +157,15 @@ fn lanes_within_a_vector_keep_it_narrow() {
     columns[5] ^= 2;
     let layout = LinearLayout::from_columns(straight.ins().clone(), straight.outs().clone(), &columns).expect("small");
     let of = |layout: &LinearLayout, bytes: u64| {
-        let access = Access::load("load", layout.clone(), &means).only(|way| way.bytes() == bytes);
-        solve(&Tensor::new(&[16, 64], 16), &[access], &means)
+        let access = TensorAccess::load("load", layout.clone(), &means).only(|way| way.bytes() == bytes);
+        solve(&SharedTensor::new(&[16, 64], 16), &[access], &means)
     };
     assert!(of(&straight, 16).is_ok() && of(&layout, 16).is_ok(), "there are three other registers");
     columns[6] ^= 1;
     columns[7] ^= 4;
     let layout = LinearLayout::from_columns(straight.ins().clone(), straight.outs().clone(), &columns).expect("small");
     let error = of(&layout, 16).expect_err("two registers are left");
-    assert!(matches!(&error, SynthesisError::NoWay { access, .. } if access == "load"), "{error}");
+    assert!(matches!(&error, MemorySynthesisError::NoWay { access, .. } if access == "load"), "{error}");
     assert_eq!(of(&layout, 4).map(|found| found.served[0].bytes), Ok(4));
 }
 
@@ -175,9 +175,9 @@ fn operand(registers: &[[u64; 2]], lanes: &[[u64; 2]], sizes: [u64; 2]) -> Linea
     LinearLayout::from_bases(&bases, &[(Dim::tensor(0), sizes[0]), (Dim::tensor(1), sizes[1])]).expect("small")
 }
 
-fn m16n8k16() -> Operands {
+fn m16n8k16() -> OperandTiles {
     let rows = |first: [u64; 2], second: [u64; 2]| [first, second, [1, 0], [2, 0], [4, 0]];
-    Operands {
+    OperandTiles {
         a: Some(operand(&[[0, 1], [8, 0], [0, 8]], &rows([0, 2], [0, 4]), [16, 16])),
         b: Some(operand(&[[1, 0], [8, 0]], &[[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], [16, 8])),
         c: operand(&[[0, 1], [8, 0]], &rows([0, 2], [0, 4]), [16, 8]),
@@ -260,15 +260,15 @@ fn global() -> impl Strategy<Value = GlobalTensor> {
     (prop::collection::vec(axis, 1..4), any::<prop::sample::Index>(), 0..5u32).prop_map(|(axes, first, alignment)| {
         let mut order: Vec<usize> = (0..axes.len()).collect();
         order.rotate_left(first.index(axes.len()));
-        let mut strides = vec![Stride::Elements(0); axes.len()];
+        let mut strides = vec![AxisStride::Elements(0); axes.len()];
         let mut next = 1u64;
         for axis in order {
             let (size, kind) = axes[axis];
             strides[axis] = match kind {
-                0 => Stride::Elements(0),
-                1 => Stride::MultipleOf(next),
-                2 => Stride::Elements(next + 8),
-                _ => Stride::Elements(next),
+                0 => AxisStride::Elements(0),
+                1 => AxisStride::MultipleOf(next),
+                2 => AxisStride::Elements(next + 8),
+                _ => AxisStride::Elements(next),
             };
             next *= size * if kind == 2 { 16 } else { 1 };
         }
@@ -300,8 +300,8 @@ proptest! {
         let stride = |dim: Dim| global.axes.iter().find(|(own, ..)| *own == dim).map(|(_, _, stride)| *stride);
         let offset = |packed: u64| {
             found.layout.outs().unpack(packed).map(|(dim, at)| match stride(dim) {
-                Some(Stride::Elements(stride)) => at * stride,
-                Some(Stride::MultipleOf(stride)) => at * stride * 3,
+                Some(AxisStride::Elements(stride)) => at * stride,
+                Some(AxisStride::MultipleOf(stride)) => at * stride * 3,
                 None => 0,
             }).sum::<u64>()
         };
@@ -352,8 +352,8 @@ fn block() -> impl Strategy<Value = Block> {
     let sizes = (1..5000u64, (1..5u64, 0..2u64), 16..128u64, 0..100_000u64);
     (sizes, prop::collection::vec(work(), 1..3), work(), 0..40u64, 1..5u64).prop_map(
         |((blocks, (warps, producers), registers, shared_bytes), body, last, trips, stages)| {
-            let body = body.into_iter().map(Step::Work).collect();
-            let steps = vec![Step::Loop { trips, stages, body }, Step::Work(last)];
+            let body = body.into_iter().map(ModelStep::Work).collect();
+            let steps = vec![ModelStep::Loop { trips, stages, body }, ModelStep::Work(last)];
             Block { blocks, warps, producers, lanes: 32, registers, shared_bytes, steps }
         },
     )
@@ -390,12 +390,12 @@ proptest! {
             (11, _) => after.blocks += by,
             (12, _) => after.registers += by.min(255 - after.registers),
             (13, _) => after.shared_bytes += (640 * by).min(166_000 - after.shared_bytes),
-            (14, [Step::Loop { trips, .. }, ..]) => *trips += by,
-            (15, [Step::Loop { stages, .. }, ..]) => *stages = (*stages - 1).max(1),
+            (14, [ModelStep::Loop { trips, .. }, ..]) => *trips += by,
+            (15, [ModelStep::Loop { stages, .. }, ..]) => *stages = (*stages - 1).max(1),
             (16, _) => after.warps += by % 4,
             (17, _) => after.producers += by % 4,
-            (_, [Step::Loop { body, .. }, ..]) => {
-                if let Some(Step::Work(work)) = body.first_mut() {
+            (_, [ModelStep::Loop { body, .. }, ..]) => {
+                if let Some(ModelStep::Work(work)) = body.first_mut() {
                     more(work, what, by);
                 }
             }
@@ -429,8 +429,8 @@ fn products_that_go_on_are_beside_a_turn() {
     let latency = |instructions: u64, pending: bool| {
         let load = Work { wavefronts_loaded: 64, shared_accesses: 16, barriers: 1, ..Work::default() };
         let matrix = Work { matrix_instructions: instructions, matrix_cycles: 8.0, pending, ..Work::default() };
-        let body = [load, matrix].map(Step::Work).to_vec();
-        let steps = vec![Step::Loop { trips: 32, stages: 2, body }];
+        let body = [load, matrix].map(ModelStep::Work).to_vec();
+        let steps = vec![ModelStep::Loop { trips: 32, stages: 2, body }];
         let block = Block { blocks: 1, warps: 4, producers: 0, lanes: 32, registers: 128, shared_bytes: 16384, steps };
         predict(&block, &target).expect("it fits").latency
     };
@@ -452,8 +452,8 @@ fn producers_gain_where_there_is_room_for_them() {
         let copy = Work { produced: producers > 0, ..copy };
         let matrix = Work { matrix_instructions: 32, matrix_cycles: 8.0, ..Work::default() };
         let meets = Work { barriers: u64::from(producers == 0), ..Work::default() };
-        let body = [meets, copy, matrix].map(Step::Work).to_vec();
-        let steps = vec![Step::Loop { trips: 64, stages: 4, body }];
+        let body = [meets, copy, matrix].map(ModelStep::Work).to_vec();
+        let steps = vec![ModelStep::Loop { trips: 64, stages: 4, body }];
         let block = Block { blocks: 1080, warps: 4, producers, lanes: 32, registers, shared_bytes: 32768, steps };
         let found = predict(&block, &target).expect("it fits");
         (found.cycles, found.resident.blocks)
@@ -479,8 +479,8 @@ fn a_matrix_product_is_bound_by_what_it_does_most() {
         };
         let load = Work { wavefronts_loaded: wavefronts, shared_accesses: 16, barriers: 1, ..Work::default() };
         let matrix = Work { matrix_instructions: 128, matrix_cycles: 8.0, ..Work::default() };
-        let body = [copy, load, matrix].map(Step::Work).to_vec();
-        let steps = vec![Step::Loop { trips: 32, stages, body }];
+        let body = [copy, load, matrix].map(ModelStep::Work).to_vec();
+        let steps = vec![ModelStep::Loop { trips: 32, stages, body }];
         let block = Block {
             blocks: 1080,
             warps: 4,

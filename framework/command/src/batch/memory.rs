@@ -8,11 +8,11 @@ use tilewright_target::Direction;
 use crate::input;
 use crate::memory::{answer, kind};
 
-use super::refusal::Refusal;
+use super::refusal::BatchError;
 use super::request::Request;
 
 /// The choice for `accessors`, each a layout with a direction, within `only`, `max_bytes` and `excess`.
-pub fn choose_memory(request: Request<'_>) -> Result<Json, Refusal> {
+pub fn choose_memory(request: Request<'_>) -> Result<Json, BatchError> {
     let target = request.target()?;
     let shape = request.shape()?;
     let accessors = request.list("accessors")?.iter().map(|one| accessor(request, &shape, one));
@@ -22,30 +22,30 @@ pub fn choose_memory(request: Request<'_>) -> Result<Json, Refusal> {
     Ok(answer(&choose(&accessors, request.element_bits()?, &constraints(request)?, means)?))
 }
 
-fn accessor(request: Request<'_>, shape: &[u64], fields: &Json) -> Result<Accessor, Refusal> {
+fn accessor(request: Request<'_>, shape: &[u64], fields: &Json) -> Result<Accessor, BatchError> {
     let own = Request { fields, ..request };
     let layout = request.distributed_from("layout", own.field("layout")?, shape)?;
     let direction = match own.field("direction")?.as_str() {
         Some("store") => Direction::Store,
         Some("load") => Direction::Load,
-        _ => return Err(Refusal::bad("`direction` must be `store` or `load`")),
+        _ => return Err(BatchError::bad("`direction` must be `store` or `load`")),
     };
     let copy = match own.number("copy_bits")?.map(u32::try_from) {
         None => None,
         Some(Ok(access_bits)) => Some(ConsecutiveCopy { global: GlobalTensor::row_major(shape, 16), access_bits }),
-        Some(Err(_)) => return Err(Refusal::bad("`copy_bits` is more than any access has")),
+        Some(Err(_)) => return Err(BatchError::bad("`copy_bits` is more than any access has")),
     };
     Ok(Accessor { layout, direction, weight: own.number("weight")?.unwrap_or(1), copy })
 }
 
-fn constraints(request: Request<'_>) -> Result<Constraints, Refusal> {
+fn constraints(request: Request<'_>) -> Result<Constraints, BatchError> {
     let named = |name: &Json| {
-        kind(name.as_str().unwrap_or_default()).map_err(|error| Refusal::bad(format_args!("`only`: {error}")))
+        kind(name.as_str().unwrap_or_default()).map_err(|error| BatchError::bad(format_args!("`only`: {error}")))
     };
     let kinds = match request.optional("only").filter(|only| !only.is_null()) {
         None => Kind::ALL.to_vec(),
         Some(Json::Array(names)) => names.iter().map(named).collect::<Result<_, _>>()?,
-        Some(_) => return Err(Refusal::bad("`only` must be a list of kinds")),
+        Some(_) => return Err(BatchError::bad("`only` must be a list of kinds")),
     };
     let excess = request.number("excess")?.unwrap_or(0);
     Ok(Constraints { kinds, max_bytes: request.number("max_bytes")?, excess, ..Constraints::default() })

@@ -21,28 +21,28 @@ use serde_json::{Value as Json, json};
 
 use tilewright::Session;
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::limits::{brief, check_id};
-use crate::{Global, input};
+use crate::{GlobalOptions, input};
 
 use lines::{Line, Lines};
-use refusal::Refusal;
+use refusal::BatchError;
 use request::Request;
 
 /// Where the questions are.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The file to read; standard input where it is absent or `-`.
     file: Option<PathBuf>,
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let reader: Box<dyn Read> = match &options.file {
         Some(path) if path.as_os_str() != "-" => Box::new(
             std::fs::File::open(path)
-                .map_err(|error| Failure::Input(format!("cannot read {}: {error}", path.display())))?,
+                .map_err(|error| CommandError::Input(format!("cannot read {}: {error}", path.display())))?,
         ),
         _ => Box::new(std::io::stdin().lock()),
     };
@@ -66,7 +66,7 @@ fn answer(session: &Session, line: Line<'_>) -> Json {
     };
     let id = request.get("id").cloned().unwrap_or(Json::Null);
     if let Err(message) = check_id(&id) {
-        return json!({ "id": null, "error": Refusal::bad(message).to_json() });
+        return json!({ "id": null, "error": BatchError::bad(message).to_json() });
     }
     let mut answer = match operations::perform(Request { session, fields: &request }) {
         Ok(result) => json!({ "id": id, "result": result }),
@@ -79,12 +79,12 @@ fn answer(session: &Session, line: Line<'_>) -> Json {
     answer
 }
 
-fn parsed(line: Line<'_>) -> Result<Json, Refusal> {
+fn parsed(line: Line<'_>) -> Result<Json, BatchError> {
     match line {
-        Line::Whole(bytes) => serde_json::from_slice(bytes).map_err(|error| Refusal::new("bad_json", error)),
+        Line::Whole(bytes) => serde_json::from_slice(bytes).map_err(|error| BatchError::new("bad_json", error)),
         Line::TooLong => {
             let message = format_args!("a line of more than {} bytes, the most that is read", lines::LONGEST);
-            Err(Refusal::new("bad_json", message))
+            Err(BatchError::new("bad_json", message))
         }
     }
 }

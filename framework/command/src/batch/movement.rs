@@ -4,14 +4,14 @@ use serde_json::Value as Json;
 
 use tilewright_plan::movement;
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::{access, convert, gather, reduce, scan};
 
-use super::refusal::Refusal;
+use super::refusal::BatchError;
 use super::request::{Request, shape};
 
 /// The plan of a conversion.
-pub fn converted(request: Request<'_>) -> Result<Json, Refusal> {
+pub fn converted(request: Request<'_>) -> Result<Json, BatchError> {
     let target = request.target()?;
     let (shape, bits) = (request.shape()?, request.element_bits()?);
     let (src, dst) = (request.distributed("src", &shape)?, request.distributed("dst", &shape)?);
@@ -19,26 +19,26 @@ pub fn converted(request: Request<'_>) -> Result<Json, Refusal> {
 }
 
 /// The plan of a reduction.
-pub fn reduced(request: Request<'_>) -> Result<Json, Refusal> {
+pub fn reduced(request: Request<'_>) -> Result<Json, BatchError> {
     let target = request.target()?;
     let src = request.distributed("src", &request.shape()?)?;
     Ok(reduce::answer(&movement::reduce(&src, request.axis()?, &request.tuple_bits()?, target)?))
 }
 
 /// The plan of a scan.
-pub fn scanned(request: Request<'_>) -> Result<Json, Refusal> {
+pub fn scanned(request: Request<'_>) -> Result<Json, BatchError> {
     let target = request.target()?;
     let src = request.distributed("src", &request.shape()?)?;
     let reverse = match request.optional("reverse") {
         None => false,
-        Some(reverse) => reverse.as_bool().ok_or_else(|| Refusal::bad("`reverse` must be true or false"))?,
+        Some(reverse) => reverse.as_bool().ok_or_else(|| BatchError::bad("`reverse` must be true or false"))?,
     };
     let direction = scan::direction(reverse);
     Ok(scan::answer(&movement::scan(&src, request.axis()?, &request.tuple_bits()?, direction, target)?))
 }
 
 /// The plan of a gather; the indices have the tensor's shape where they have none of their own.
-pub fn gathered(request: Request<'_>) -> Result<Json, Refusal> {
+pub fn gathered(request: Request<'_>) -> Result<Json, BatchError> {
     let target = request.target()?;
     let src = request.distributed("src", &request.shape()?)?;
     let of_indices = request.optional("index_shape").map_or_else(|| request.shape(), shape)?;
@@ -48,7 +48,7 @@ pub fn gathered(request: Request<'_>) -> Result<Json, Refusal> {
 
 /// The accesses between registers and memory, both ways: shared memory of the layout `memory` or, where
 /// there is none, global memory.
-pub fn accessed(request: Request<'_>) -> Result<Json, Refusal> {
+pub fn accessed(request: Request<'_>) -> Result<Json, BatchError> {
     let target = request.target()?;
     let (shape, bits) = (request.shape()?, request.element_bits()?);
     let registers = request.distributed("registers", &shape)?;
@@ -59,16 +59,16 @@ pub fn accessed(request: Request<'_>) -> Result<Json, Refusal> {
     let order: Vec<usize> = match request.optional("order") {
         None => Vec::new(),
         Some(order) => {
-            serde_json::from_value(order.clone()).map_err(|_| Refusal::bad("`order` must be a list of axes"))?
+            serde_json::from_value(order.clone()).map_err(|_| BatchError::bad("`order` must be a list of axes"))?
         }
     };
     let alignment = match request.optional("alignment") {
         None => 16,
-        Some(bytes) => bytes.as_u64().ok_or_else(|| Refusal::bad("`alignment` must be a whole number of bytes"))?,
+        Some(bytes) => bytes.as_u64().ok_or_else(|| BatchError::bad("`alignment` must be a whole number of bytes"))?,
     };
     let tensor = access::global_tensor(&shape, &order, alignment).map_err(|failure| match failure {
-        Failure::Input(message) => Refusal::bad(message),
-        other => Refusal::new("failed", format_args!("{other:?}")),
+        CommandError::Input(message) => BatchError::bad(message),
+        other => BatchError::new("failed", format_args!("{other:?}")),
     })?;
     Ok(access::global_answer(&access::of_global(&registers, &tensor, bits, target)?))
 }

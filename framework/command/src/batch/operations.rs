@@ -8,10 +8,10 @@ use tilewright_layout::{parse_spec, spec_from_json};
 use super::conflicts::bank_conflicts;
 use super::memory::choose_memory;
 use super::movement;
-use super::refusal::Refusal;
+use super::refusal::BatchError;
 use super::request::Request;
 
-type Answer = fn(Request<'_>) -> Result<Json, Refusal>;
+type Answer = fn(Request<'_>) -> Result<Json, BatchError>;
 
 /// The operations that need targets, each with the fields that it reads besides its name and the width of elements. The
 /// others are those of the algebras.
@@ -27,11 +27,11 @@ pub const OPERATIONS: &[(&str, &[&str], Answer)] = &[
 ];
 
 /// Answers one request.
-pub fn perform(request: Request<'_>) -> Result<Json, Refusal> {
+pub fn perform(request: Request<'_>) -> Result<Json, BatchError> {
     let name = request
         .optional("op")
         .and_then(Json::as_str)
-        .ok_or_else(|| Refusal::bad("`op` is missing: expected an object with `id`, `op` and its fields"))?;
+        .ok_or_else(|| BatchError::bad("`op` is missing: expected an object with `id`, `op` and its fields"))?;
     if let Some((_, _, answer)) = OPERATIONS.iter().find(|(known, ..)| *known == name) {
         return answer(request);
     }
@@ -44,22 +44,22 @@ pub fn perform(request: Request<'_>) -> Result<Json, Refusal> {
     Ok(operations::cute(operation, request.list("inputs")?)?)
 }
 
-fn unknown(name: &str, of_algebra: &[&str]) -> Refusal {
+fn unknown(name: &str, of_algebra: &[&str]) -> BatchError {
     let mut known: Vec<_> = OPERATIONS.iter().map(|(name, ..)| *name).chain(of_algebra.iter().copied()).collect();
     known.sort_unstable();
     let known = known.join(", ");
-    Refusal::new("unknown_op", format_args!("unknown operation `{name}`; known are {known} and cute.*"))
+    BatchError::new("unknown_op", format_args!("unknown operation `{name}`; known are {known} and cute.*"))
 }
 
-fn layout(request: Request<'_>) -> Result<Json, Refusal> {
+fn layout(request: Request<'_>) -> Result<Json, BatchError> {
     let params = request.field("params")?;
     let spec = params.as_str().map_or_else(|| spec_from_json(params), parse_spec);
-    let spec = spec.map_err(|error| Refusal::bad_layout("params", error))?;
+    let spec = spec.map_err(|error| BatchError::bad_layout("params", error))?;
     let layout = request.session.layout(request.target_name()?, &spec, &request.shape()?)?;
     let linear = layout.linear();
     if let Some((dim, _)) = linear.ins().iter().chain(linear.outs().iter()).find(|&(_, bits)| bits > 63) {
         let message = format_args!("{dim} has 2^64 positions: at most 2^63 can be written");
-        return Err(Refusal::new("bad_layout", message));
+        return Err(BatchError::new("bad_layout", message));
     }
     let mut answer = crate::layout::answer(&layout);
     // The question states the alignment, so the answer leaves it out.

@@ -14,14 +14,14 @@ use tilewright_target::CatalogueError;
 use crate::limits::brief;
 
 /// Why a line has no result.
-pub struct Refusal {
+pub struct BatchError {
     /// One of a fixed list: `bad_json`, `bad_request`, `unknown_op`, `unknown_target`, `bad_layout`,
     /// `undefined`, `unsupported`, `failed`.
     code: &'static str,
     message: String,
 }
 
-impl Refusal {
+impl BatchError {
     pub fn new(code: &'static str, message: impl Display) -> Self {
         Self { code, message: message.to_string() }
     }
@@ -41,7 +41,7 @@ impl Refusal {
     }
 }
 
-impl From<OperationError> for Refusal {
+impl From<OperationError> for BatchError {
     fn from(error: OperationError) -> Self {
         let code = match &error {
             OperationError::Unknown { .. } => "unknown_op",
@@ -54,7 +54,7 @@ impl From<OperationError> for Refusal {
     }
 }
 
-impl From<PipelineError> for Refusal {
+impl From<PipelineError> for BatchError {
     fn from(error: PipelineError) -> Self {
         let code = match error {
             PipelineError::Target(error) => return error.into(),
@@ -68,13 +68,13 @@ impl From<PipelineError> for Refusal {
     }
 }
 
-impl From<CatalogueError> for Refusal {
+impl From<CatalogueError> for BatchError {
     fn from(error: CatalogueError) -> Self {
         Self::new("unknown_target", error)
     }
 }
 
-impl From<MovementError> for Refusal {
+impl From<MovementError> for BatchError {
     fn from(error: MovementError) -> Self {
         let code = match error {
             MovementError::Impossible { .. } => "unsupported",

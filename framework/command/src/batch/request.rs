@@ -6,7 +6,7 @@ use tilewright::{LayoutQuestion, Session};
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, spec_from_json};
 use tilewright_target::TargetDescription;
 
-use super::refusal::Refusal;
+use super::refusal::BatchError;
 
 /// A request, or an object within one, and the session that answers it.
 #[derive(Clone, Copy)]
@@ -21,74 +21,74 @@ impl<'a> Request<'a> {
         self.fields.get(name)
     }
 
-    pub fn field(self, name: &str) -> Result<&'a Json, Refusal> {
-        self.optional(name).ok_or_else(|| Refusal::bad(format_args!("`{name}` is missing")))
+    pub fn field(self, name: &str) -> Result<&'a Json, BatchError> {
+        self.optional(name).ok_or_else(|| BatchError::bad(format_args!("`{name}` is missing")))
     }
 
-    pub fn list(self, name: &str) -> Result<&'a Vec<Json>, Refusal> {
-        self.field(name)?.as_array().ok_or_else(|| Refusal::bad(format_args!("`{name}` must be a list")))
+    pub fn list(self, name: &str) -> Result<&'a Vec<Json>, BatchError> {
+        self.field(name)?.as_array().ok_or_else(|| BatchError::bad(format_args!("`{name}` must be a list")))
     }
 
     /// A whole number that may be left out, or be null.
-    pub fn number(self, name: &str) -> Result<Option<u64>, Refusal> {
-        let wrong = || Refusal::bad(format_args!("`{name}` must be a whole number"));
+    pub fn number(self, name: &str) -> Result<Option<u64>, BatchError> {
+        let wrong = || BatchError::bad(format_args!("`{name}` must be a whole number"));
         let given = self.optional(name).filter(|given| !given.is_null());
         given.map(|given| given.as_u64().ok_or_else(wrong)).transpose()
     }
 
     /// The target's name; a request may name none.
-    pub fn target_name(self) -> Result<Option<&'a str>, Refusal> {
+    pub fn target_name(self) -> Result<Option<&'a str>, BatchError> {
         let target = self.optional("target").filter(|target| !target.is_null());
-        target.map(|name| name.as_str().ok_or_else(|| Refusal::bad("`target` must be a string"))).transpose()
+        target.map(|name| name.as_str().ok_or_else(|| BatchError::bad("`target` must be a string"))).transpose()
     }
 
     /// The target of a request that must name one.
-    pub fn target(self) -> Result<&'a TargetDescription, Refusal> {
-        let name = self.field("target")?.as_str().ok_or_else(|| Refusal::bad("`target` must be a string"))?;
+    pub fn target(self) -> Result<&'a TargetDescription, BatchError> {
+        let name = self.field("target")?.as_str().ok_or_else(|| BatchError::bad("`target` must be a string"))?;
         Ok(self.session.catalogue().get(name)?)
     }
 
-    pub fn shape(self) -> Result<Vec<u64>, Refusal> {
+    pub fn shape(self) -> Result<Vec<u64>, BatchError> {
         shape(self.field("shape")?)
     }
 
     /// The axis along which the operation goes.
-    pub fn axis(self) -> Result<Dim, Refusal> {
+    pub fn axis(self) -> Result<Dim, BatchError> {
         let rank = self.shape()?.len();
         let axis = self.field("axis")?.as_u64().and_then(|axis| usize::try_from(axis).ok());
-        let wrong = || Refusal::bad(format_args!("`axis` must be a number below {rank}, the axes of `shape`"));
+        let wrong = || BatchError::bad(format_args!("`axis` must be a number below {rank}, the axes of `shape`"));
         axis.filter(|&axis| axis < rank).map(Dim::tensor).ok_or_else(wrong)
     }
 
-    pub fn element_bits(self) -> Result<u32, Refusal> {
+    pub fn element_bits(self) -> Result<u32, BatchError> {
         let bits = self.field("element_bits")?.as_u64().and_then(|bits| u32::try_from(bits).ok());
-        bits.ok_or_else(|| Refusal::bad("`element_bits` must be a whole number"))
+        bits.ok_or_else(|| BatchError::bad("`element_bits` must be a whole number"))
     }
 
     /// The width of the elements of each tensor of a tuple: a number, or a list.
-    pub fn tuple_bits(self) -> Result<Vec<u32>, Refusal> {
+    pub fn tuple_bits(self) -> Result<Vec<u32>, BatchError> {
         let given = self.field("element_bits")?;
         if given.is_number() {
             return Ok(vec![self.element_bits()?]);
         }
         serde_json::from_value(given.clone())
-            .map_err(|_| Refusal::bad("`element_bits` must be a whole number or a list of them"))
+            .map_err(|_| BatchError::bad("`element_bits` must be a whole number or a list of them"))
     }
 
     /// The distributed layout in a field, of this shape.
-    pub fn distributed(self, name: &str, shape: &[u64]) -> Result<LinearLayout, Refusal> {
+    pub fn distributed(self, name: &str, shape: &[u64]) -> Result<LinearLayout, BatchError> {
         self.distributed_from(name, self.field(name)?, shape)
     }
 
     /// The distributed layout that `value`, the field `name`, gives: of this shape, and for the number of warps that the
     /// request states.
-    pub fn distributed_from(self, name: &str, value: &Json, shape: &[u64]) -> Result<LinearLayout, Refusal> {
-        let question = LayoutQuestion::from_json(value).map_err(|error| Refusal::bad_layout(name, error))?;
+    pub fn distributed_from(self, name: &str, value: &Json, shape: &[u64]) -> Result<LinearLayout, BatchError> {
+        let question = LayoutQuestion::from_json(value).map_err(|error| BatchError::bad_layout(name, error))?;
         let layout = question.resolve(self.session, self.target_name()?, shape)?;
         for (axis, &size) in shape.iter().enumerate() {
             let have = 1u64 << layout.out_bits(Dim::tensor(axis)).min(63);
             if have != size {
-                return Err(Refusal::bad(format_args!(
+                return Err(BatchError::bad(format_args!(
                     "`{name}` has {have} elements along axis {axis}, `shape` says {size}"
                 )));
             }
@@ -96,28 +96,28 @@ impl<'a> Request<'a> {
         if let Some(warps) = self.optional("num_warps") {
             let have = 1u64 << layout.in_bits(Dim::WARP);
             if warps.as_u64() != Some(have) {
-                return Err(Refusal::bad(format_args!("`{name}` is for {have} warps, `num_warps` says {warps}")));
+                return Err(BatchError::bad(format_args!("`{name}` is for {have} warps, `num_warps` says {warps}")));
             }
         }
         Ok(layout)
     }
 
     /// The memory layout in a field, of this shape: one that is given by its bases, or a family's.
-    pub fn memory(self, name: &str, shape: &[u64]) -> Result<MemoryLayout, Refusal> {
+    pub fn memory(self, name: &str, shape: &[u64]) -> Result<MemoryLayout, BatchError> {
         let value = self.field(name)?;
         // Padding is no part of the bases: only the parameters say it.
         let params = value.get("params").filter(|params| value.get("layout").is_none() || is_padded(params));
         let question = LayoutQuestion::from_json(params.unwrap_or(value));
-        let memory = match question.map_err(|error| Refusal::bad_layout(name, error))? {
+        let memory = match question.map_err(|error| BatchError::bad_layout(name, error))? {
             LayoutQuestion::Given(linear) => MemoryLayout::linear(*linear),
             LayoutQuestion::Family(spec) => match self.session.layout(self.target_name()?, &spec, shape)? {
                 Layout::Memory(memory) => memory,
-                _ => return Err(Refusal::bad_layout(name, format_args!("{} is no memory layout", spec.name))),
+                _ => return Err(BatchError::bad_layout(name, format_args!("{} is no memory layout", spec.name))),
             },
         };
         for (axis, &size) in shape.iter().enumerate() {
             if 1u64 << memory.linear.out_bits(Dim::tensor(axis)).min(63) != size {
-                return Err(Refusal::bad(format_args!(
+                return Err(BatchError::bad(format_args!(
                     "`{name}` has another size along axis {axis} than `shape`, which says {size}"
                 )));
             }
@@ -127,9 +127,9 @@ impl<'a> Request<'a> {
 }
 
 /// A shape; fields of any name that hold one are told to be `shape`.
-pub fn shape(value: &Json) -> Result<Vec<u64>, Refusal> {
+pub fn shape(value: &Json) -> Result<Vec<u64>, BatchError> {
     let sizes = value.as_array().and_then(|list| list.iter().map(Json::as_u64).collect::<Option<Vec<_>>>());
-    let wrong = || Refusal::bad("`shape` must be a list of at most 16 whole numbers");
+    let wrong = || BatchError::bad("`shape` must be a list of at most 16 whole numbers");
     sizes.filter(|sizes| sizes.len() <= 16).ok_or_else(wrong)
 }
 

@@ -5,13 +5,13 @@ use tilewright_layout::{LayoutError, LinearLayout};
 use tilewright_picture::view;
 
 use super::destination::Destination;
-use super::question::{Question, repeated};
-use crate::failure::Failure;
-use crate::{Global, input};
+use super::question::{TensorOptions, repeated};
+use crate::failure::CommandError;
+use crate::{GlobalOptions, input};
 
 /// What to draw.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The layout that is applied first.
     a: String,
     /// The layout that is applied to what the first one gives.
@@ -20,22 +20,22 @@ pub struct Options {
     #[arg(long)]
     invert: bool,
     #[command(flatten)]
-    question: Question,
+    question: TensorOptions,
     #[command(flatten)]
     destination: Destination,
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let a = options.question.layout(&session, "A", &options.a)?;
     let b = options.question.layout(&session, "B", &options.b)?;
     let (name, b) = match options.invert {
         false => ("B", b.linear().clone()),
-        true => ("B⁻¹", b.linear().pseudoinvert().map_err(|error| Failure::Input(format!("B: {error}")))?),
+        true => ("B⁻¹", b.linear().pseudoinvert().map_err(|error| CommandError::Input(format!("B: {error}")))?),
     };
     if let Err(error @ LayoutError::DimsDiffer { .. }) = a.linear().compose(&b) {
-        return Err(Failure::Input(format!("{error}{}", remedy(options, a.linear(), &b))));
+        return Err(CommandError::Input(format!("{error}{}", remedy(options, a.linear(), &b))));
     }
     let title = format!("composition, for a tensor of {}", options.question.shape);
     let mut picture = view::composition(&title, ("A", a.linear()), (name, &b))?;

@@ -3,21 +3,21 @@
 use clap::Args;
 
 use super::destination::Destination;
-use crate::convert::{self, Conversion};
-use crate::failure::Failure;
-use crate::{Global, input};
+use crate::convert::{self, ConversionOptions};
+use crate::failure::CommandError;
+use crate::{GlobalOptions, input};
 
 /// What to draw.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     #[command(flatten)]
-    conversion: Conversion,
+    conversion: ConversionOptions,
     #[command(flatten)]
     destination: Destination,
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let asked = &options.conversion;
     let session = input::session(global)?;
     let question = asked.question(&session)?;

@@ -9,7 +9,7 @@ use clap::Args;
 use tilewright_picture::terminal::{Colours, Style};
 use tilewright_picture::{Picture, html, svg, terminal};
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// Where the picture goes, and which part of it.
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ impl Destination {
     }
 
     /// Draws the picture.
-    pub fn draw(&self, mut picture: Picture) -> Result<(), Failure> {
+    pub fn draw(&self, mut picture: Picture) -> Result<(), CommandError> {
         if self.rows.is_some() || self.columns.is_some() {
             let all = 0..usize::MAX;
             let rows = self.rows.clone().unwrap_or(all.clone());
@@ -52,14 +52,14 @@ impl Destination {
             Some("html") => html::render(&picture),
             _ => {
                 let message = format!("{}: a picture is a .svg or a .html file", file.display());
-                return Err(Failure::Input(message));
+                return Err(CommandError::Input(message));
             }
         };
-        std::fs::write(file, text).map_err(|error| Failure::Input(format!("{}: {error}", file.display())))
+        std::fs::write(file, text).map_err(|error| CommandError::Input(format!("{}: {error}", file.display())))
     }
 }
 
-fn print(picture: &Picture) -> Result<(), Failure> {
+fn print(picture: &Picture) -> Result<(), CommandError> {
     let mut out = std::io::stdout().lock();
     let style = match out.is_terminal() {
         true => style_of_terminal(),

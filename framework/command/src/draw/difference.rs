@@ -5,19 +5,19 @@ use tilewright_picture::view::{self, LayoutOptions};
 
 use super::destination::Destination;
 use super::layout::PlaneOptions;
-use super::question::{Question, repeated};
-use crate::failure::Failure;
-use crate::{Global, input};
+use super::question::{TensorOptions, repeated};
+use crate::failure::CommandError;
+use crate::{GlobalOptions, input};
 
 /// What to draw.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// One layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
     a: String,
     /// The other layout.
     b: String,
     #[command(flatten)]
-    question: Question,
+    question: TensorOptions,
     #[command(flatten)]
     plane: PlaneOptions,
     #[command(flatten)]
@@ -25,7 +25,7 @@ pub struct Options {
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let a = options.question.layout(&session, "A", &options.a)?;
     let b = options.question.layout(&session, "B", &options.b)?;

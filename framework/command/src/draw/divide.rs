@@ -4,13 +4,13 @@ use clap::Args;
 use tilewright_picture::view;
 
 use super::destination::Destination;
-use super::question::{Question, repeated};
-use crate::failure::Failure;
-use crate::{Global, input};
+use super::question::{TensorOptions, repeated};
+use crate::failure::CommandError;
+use crate::{GlobalOptions, input};
 
 /// What to draw.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The layout that is divided.
     a: String,
     /// The layout by which it is divided, on the left: the low bits of each dim.
@@ -19,13 +19,13 @@ pub struct Options {
     #[arg(long, value_name = "SHAPE")]
     by_shape: Option<String>,
     #[command(flatten)]
-    question: Question,
+    question: TensorOptions,
     #[command(flatten)]
     destination: Destination,
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let question = &options.question;
     let a = question.layout(&session, "A", &options.a)?;

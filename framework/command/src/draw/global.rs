@@ -5,17 +5,17 @@ use tilewright_picture::view::{self, GlobalView};
 
 use super::destination::Destination;
 use super::question::repeated;
-use crate::failure::Failure;
-use crate::tensor::Tensor;
-use crate::{Global, input};
+use crate::failure::CommandError;
+use crate::tensor::TensorArguments;
+use crate::{GlobalOptions, input};
 
 /// What to draw.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The distributed layout by which the tensor is loaded or stored.
     layout: String,
     #[command(flatten)]
-    tensor: Tensor,
+    tensor: TensorArguments,
     /// The tensor's axes in memory, the fastest first, as 1,0; row-major where nothing is said.
     #[arg(long, value_name = "AXES", value_delimiter = ',')]
     order: Vec<usize>,
@@ -30,7 +30,7 @@ pub struct Options {
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
     let layout = tensor.distributed(&session, "LAYOUT", &options.layout)?;

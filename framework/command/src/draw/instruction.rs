@@ -5,12 +5,12 @@ use tilewright_picture::view;
 use tilewright_target::Instruction;
 
 use super::destination::Destination;
-use crate::failure::Failure;
-use crate::{Global, input};
+use crate::failure::CommandError;
+use crate::{GlobalOptions, input};
 
 /// What to draw.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The instruction's name, or enough of it to tell it from the target's others.
     name: String,
     /// The target.
@@ -24,14 +24,14 @@ pub struct Options {
 const MOST: usize = 12;
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let target = session.target(&options.target)?;
     draw(target.instructions(), &options.target, &options.name, &options.destination)
 }
 
 /// Draws the row of this name, or of the only one that contains it.
-pub fn draw(rows: &[Instruction], target: &str, name: &str, destination: &Destination) -> Result<(), Failure> {
+pub fn draw(rows: &[Instruction], target: &str, name: &str, destination: &Destination) -> Result<(), CommandError> {
     let exact = rows.iter().filter(|row| row.name == name);
     let alike = rows.iter().filter(|row| row.name.contains(name) && row.name != name);
     let found: Vec<_> = exact.chain(alike).collect();
@@ -43,7 +43,7 @@ pub fn draw(rows: &[Instruction], target: &str, name: &str, destination: &Destin
             let names: Vec<_> = listed.iter().take(MOST).map(|row| row.name.as_str()).collect();
             let dots = if listed.len() > MOST { ", ..." } else { "" };
             let count = several.len();
-            return Err(Failure::Input(format!(
+            return Err(CommandError::Input(format!(
                 "target {target} has {count} instructions called `{name}`; there are {}{dots}",
                 names.join(", ")
             )));

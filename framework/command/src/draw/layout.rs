@@ -5,17 +5,17 @@ use tilewright_layout::Dim;
 use tilewright_picture::view::{self, ColourBy, LayoutOptions};
 
 use super::destination::Destination;
-use super::question::{Question, repeated};
-use crate::failure::Failure;
-use crate::{Global, input};
+use super::question::{TensorOptions, repeated};
+use crate::failure::CommandError;
+use crate::{GlobalOptions, input};
 
 /// What to draw.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
     layout: String,
     #[command(flatten)]
-    question: Question,
+    question: TensorOptions,
     #[command(flatten)]
     view: ViewOptions,
     #[command(flatten)]
@@ -59,7 +59,7 @@ impl ViewOptions {
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let layout = options.question.layout(&session, "LAYOUT", &options.layout)?;
     let title = format!("layout of a tensor of {}", options.question.shape);

@@ -5,17 +5,17 @@ use tilewright_picture::view::{self, MemoryView};
 
 use super::destination::Destination;
 use super::question::repeated;
-use crate::failure::Failure;
-use crate::tensor::Tensor;
-use crate::{Global, input};
+use crate::failure::CommandError;
+use crate::tensor::TensorArguments;
+use crate::{GlobalOptions, input};
 
 /// What to draw.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The memory layout: `#ttg.swizzled_shared<{...}>`, ..., its JSON form, or a linear layout's JSON.
     layout: String,
     #[command(flatten)]
-    tensor: Tensor,
+    tensor: TensorArguments,
     /// The distributed layout that is stored to it and loaded from it.
     #[arg(long, value_name = "LAYOUT", conflicts_with_all = ["store", "load"])]
     access: Option<String>,
@@ -30,7 +30,7 @@ pub struct Options {
 }
 
 /// Runs the command.
-pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
     let memory = tensor.memory(&session, "LAYOUT", &options.layout)?;

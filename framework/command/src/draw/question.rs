@@ -4,12 +4,12 @@ use clap::Args;
 use tilewright::Session;
 use tilewright_layout::Layout;
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::input;
 
 /// For which tensor, and by which target.
 #[derive(Debug, Args)]
-pub struct Question {
+pub struct TensorOptions {
     /// The tensor's shape, as 16x16.
     #[arg(long, value_name = "SHAPE")]
     pub shape: String,
@@ -18,14 +18,14 @@ pub struct Question {
     pub target: Option<String>,
 }
 
-impl Question {
+impl TensorOptions {
     /// The layout of `text`, given as `name`.
-    pub fn layout(&self, session: &Session, name: &str, text: &str) -> Result<Layout, Failure> {
+    pub fn layout(&self, session: &Session, name: &str, text: &str) -> Result<Layout, CommandError> {
         self.layout_of(session, name, text, &self.shape)
     }
 
     /// The layout of `text`, given as `name`, for another shape.
-    pub fn layout_of(&self, session: &Session, name: &str, text: &str, shape: &str) -> Result<Layout, Failure> {
+    pub fn layout_of(&self, session: &Session, name: &str, text: &str, shape: &str) -> Result<Layout, CommandError> {
         input::layout(session, name, text, self.target.as_deref(), &input::shape(shape)?)
     }
 }

@@ -9,11 +9,11 @@ const CASES: &str = include_str!("../../../layout/tests/data/cute_algebra_cases.
 
 /// Text with the strides of modes of size 1 set to 0: they say nothing.
 fn canonical(value: &Value) -> Value {
-    use tilewright_layout::cute::{Layout, Mode};
+    use tilewright_layout::cute::{CuteLayout, CuteMode};
     let Some(text) = value.as_str() else { return value.clone() };
-    let layout: Layout = text.parse().expect("a layout");
-    let zeroed = layout.tree().map(|mode| if mode.shape == 1 { Mode { shape: 1, stride: 0 } } else { *mode });
-    json!(Layout::from_tree(zeroed).expect("a layout").to_string())
+    let layout: CuteLayout = text.parse().expect("a layout");
+    let zeroed = layout.tree().map(|mode| if mode.shape == 1 { CuteMode { shape: 1, stride: 0 } } else { *mode });
+    json!(CuteLayout::from_tree(zeroed).expect("a layout").to_string())
 }
 
 #[test]

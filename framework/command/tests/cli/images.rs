@@ -9,7 +9,7 @@ use std::process::Command;
 
 use command::{root, run};
 use fixtures::c_program;
-use tilewright_plugin::Code;
+use tilewright_plugin::ErrorCode;
 
 pub const VENDORS: [&str; 3] = ["nvidia", "amd", "intel"];
 
@@ -34,7 +34,7 @@ fn a_c_program_loads_every_vendors_plugin_without_a_library_path() {
         assert_eq!(lines[0], format!("name {vendor}"));
         assert_eq!(lines[1], format!("version {}", env!("CARGO_PKG_VERSION")));
         let (last, architectures) = lines[2..].split_last().expect("an answer to nonsense");
-        assert_eq!(*last, format!("refused {} with the target description", Code::MALFORMED.0));
+        assert_eq!(*last, format!("refused {} with the target description", ErrorCode::MALFORMED.0));
         let manifest = manifest(vendor);
         assert!(!architectures.is_empty());
         for architecture in architectures {

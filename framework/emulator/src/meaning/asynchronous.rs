@@ -5,7 +5,7 @@ use crate::access::{aligned, count_wavefronts, global_load, transactions};
 use crate::fault::{FaultKind, LaneFault};
 use crate::mapped_tensor::{Run, Tensor, units};
 use crate::shared::{Landing, Proxy};
-use tilewright_kernel::{Queue, Space};
+use tilewright_kernel::{MemorySpace, Queue};
 use tilewright_target::Direction;
 
 impl<'a> Call<'a> {
@@ -30,7 +30,7 @@ impl<'a> Call<'a> {
     pub fn send_read(&mut self, address: u64, bytes: u32, alignment: u32) -> Result<Vec<u8>, LaneFault> {
         self.on_queue()?;
         let proxy = self.proxy();
-        aligned(Direction::Load, Space::Shared, address, alignment)?;
+        aligned(Direction::Load, MemorySpace::Shared, address, alignment)?;
         let memory = self.memories.own(&self.accessor)?;
         let (flight, data) = memory.send_read(address, bytes as usize, proxy, &self.accessor)?;
         self.landings.push(Landing::Read { flight });
@@ -50,7 +50,7 @@ impl<'a> Call<'a> {
         let proxy = self.proxy();
         self.accessor.lane = lane as u8;
         let placed = |kind: FaultKind| LaneFault { lane: Some(lane), kind };
-        aligned(Direction::Store, Space::Shared, address, alignment).map_err(placed)?;
+        aligned(Direction::Store, MemorySpace::Shared, address, alignment).map_err(placed)?;
         let memory = self.memories.own(&self.accessor)?;
         let flight = memory.send_write(address, data.len(), &self.accessor).map_err(placed)?;
         if let Some(mbarrier) = mbarrier {
@@ -120,7 +120,7 @@ impl<'a> Call<'a> {
     /// Writes runs of these bytes to global memory when the instruction has completed.
     pub(crate) fn send_runs(&mut self, runs: &[Run], alignment: u32, from: &[u8]) -> Result<(), LaneFault> {
         self.on_queue()?;
-        let (direction, space) = (Direction::Store, Space::Global);
+        let (direction, space) = (Direction::Store, MemorySpace::Global);
         for &Run { address, at, bytes } in runs {
             let data = from.get(at as usize..(at + bytes) as usize);
             let data = data.ok_or_else(|| self.wrong("it writes more than it copies"))?.to_vec();
@@ -135,7 +135,7 @@ impl<'a> Call<'a> {
 
     /// Prefetches runs of bytes of global memory.
     pub(crate) fn prefetch(&mut self, runs: &[Run]) -> Result<(), LaneFault> {
-        let (direction, space) = (Direction::Load, Space::Global);
+        let (direction, space) = (Direction::Load, MemorySpace::Global);
         let unit = self.memories.transaction_bytes;
         for &Run { address, bytes, .. } in runs {
             let outside = |expected| FaultKind::OutOfBounds { direction, space, address, bytes, expected };

@@ -3,7 +3,7 @@
 use super::step::{Access, Atomic, Bounds, Copied, Instruction, Print, Step};
 use crate::rounding::Sum;
 use std::collections::HashMap;
-use tilewright_kernel::{self as kernel, Cast, Element, Kernel, Op, Region, Space, Statement, Type, Value};
+use tilewright_kernel::{self as kernel, Cast, Element, Kernel, MemorySpace, Op, Region, Statement, Type, Value};
 use tilewright_target::{Direction, TargetDescription};
 
 /// A decoded kernel.
@@ -253,7 +253,10 @@ impl<'a> Decoder<'a> {
             element_bytes: element_bits(ty) as usize / 8,
             count: ty.count() as usize,
             value,
-            row: self.target.bank_row(direction, ty.bits()).filter(|row| space != Space::Global && row.bank_bytes > 0),
+            row: self
+                .target
+                .bank_row(direction, ty.bits())
+                .filter(|row| space != MemorySpace::Global && row.bank_bytes > 0),
             buffer: home.buffer,
         })
     }

@@ -2,7 +2,7 @@
 
 use crate::rounding::Sum;
 use tilewright_kernel::{
-    self as kernel, Binary, Compare, Element, MathFunction, Queue, Scope, Space, SpecialRegister, Type, Unary,
+    self as kernel, Binary, Compare, Element, MathFunction, MemorySpace, Queue, Scope, SpecialRegister, Type, Unary,
 };
 use tilewright_target::{BankRow, Direction};
 
@@ -274,7 +274,7 @@ pub(crate) struct Bounds {
 /// A load or store.
 pub(crate) struct Access<'a> {
     pub(crate) direction: Direction,
-    pub(crate) space: Space,
+    pub(crate) space: MemorySpace,
     pub(crate) pointer: usize,
     pub(crate) predicate: Option<usize>,
     pub(crate) offset: i32,
@@ -293,7 +293,7 @@ pub(crate) struct Atomic {
     /// Which; a compare-exchange where `expected` is there.
     pub(crate) op: kernel::Atomic,
     pub(crate) element: Element,
-    pub(crate) space: Space,
+    pub(crate) space: MemorySpace,
     pub(crate) pointer: usize,
     pub(crate) expected: Option<usize>,
     pub(crate) value: usize,

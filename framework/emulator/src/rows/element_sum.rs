@@ -8,13 +8,13 @@ use super::super::arithmetic::{mask, sign_extend};
 use super::super::rounding::Sum;
 use super::operand::element;
 use super::summation::Summed;
-use tilewright_target::{Instruction, Number, Operand, Semantics, Summation};
+use tilewright_target::{ElementType, Instruction, Operand, Semantics, Summation};
 
 /// How one element of the product of a row comes about.
 pub struct ElementSum {
-    factors: [Number; 2],
+    factors: [ElementType; 2],
     /// The types before and after.
-    sums: [Number; 2],
+    sums: [ElementType; 2],
     /// How floating-point sums come about.
     float: Option<Summed>,
     /// What a term of integers is, and where their sum ends.
@@ -34,15 +34,19 @@ impl ElementSum {
                 Some(Operand::Memory(memory)) => &memory.element,
                 _ => return Err(format!("its row has no operand `{wanted}` in registers or shared memory")),
             };
-            Number::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))
+            ElementType::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))
         };
         Self::between(row, [typed("a")?, typed("b")?], [typed("c")?, typed("d")?])
     }
 
     /// Of elements of these types: the factors, the sums before and after.
-    pub(super) fn between(row: &Instruction, factors: [Number; 2], sums: [Number; 2]) -> Result<Self, String> {
+    pub(super) fn between(
+        row: &Instruction,
+        factors: [ElementType; 2],
+        sums: [ElementType; 2],
+    ) -> Result<Self, String> {
         let ([a, b], [before, after]) = (factors, sums);
-        let is_integer = |number| matches!(number, Number::Integer { .. });
+        let is_integer = |number| matches!(number, ElementType::Integer { .. });
         let float = match [a, b, before, after].map(is_integer) {
             [true, true, true, true] => None,
             [false, false, false, false] => Some(summed(row, [a, b, before])?),
@@ -83,25 +87,25 @@ impl ElementSum {
 }
 
 /// The number of a type, of at most 32 bits, that is nearest to an integer.
-fn saturated(number: Number, value: i64) -> i64 {
+fn saturated(number: ElementType, value: i64) -> i64 {
     match number {
-        Number::Integer { bits, signed: true } => value.clamp(-1 << (bits - 1), (1 << (bits - 1)) - 1),
+        ElementType::Integer { bits, signed: true } => value.clamp(-1 << (bits - 1), (1 << (bits - 1)) - 1),
         _ => value.clamp(0, mask(number.bits()) as i64),
     }
 }
 
 /// The value of an element that is an integer.
-pub(super) fn integer(number: Number, bits: u64) -> i64 {
+pub(super) fn integer(number: ElementType, bits: u64) -> i64 {
     match number {
-        Number::Integer { bits: width, signed: true } => sign_extend(bits, width),
+        ElementType::Integer { bits: width, signed: true } => sign_extend(bits, width),
         _ => bits as i64,
     }
 }
 
 /// How sums of floating-point numbers of these types come about.
-fn summed(row: &Instruction, types: [Number; 3]) -> Result<Summed, String> {
+fn summed(row: &Instruction, types: [ElementType; 3]) -> Result<Summed, String> {
     let sum = element(row, "d").and_then(Sum::named).ok_or("its sums have no type")?;
-    let [Number::Float(a), Number::Float(b), Number::Float(c)] = types else {
+    let [ElementType::Float(a), ElementType::Float(b), ElementType::Float(c)] = types else {
         return Err("its elements are integers".to_owned());
     };
     let numerics = row.numerics.clone().unwrap_or_default();

@@ -6,7 +6,7 @@ use super::super::meaning::Call;
 use super::operand::{number, position};
 use super::register_tile::Tile;
 use super::tensor_tile::TensorTile;
-use tilewright_target::{Instruction, MemoryOperand, Number, Operand};
+use tilewright_target::{ElementType, Instruction, MemoryOperand, Operand};
 
 /// No tile is longer.
 const LONGEST: u64 = 1 << 12;
@@ -15,7 +15,7 @@ const LONGEST: u64 = 1 << 12;
 pub(super) enum Factor {
     Held(Tile),
     Tensor(TensorTile),
-    Memory { operand: usize, number: Number, shape: [u32; 3], memory: MemoryOperand },
+    Memory { operand: usize, number: ElementType, shape: [u32; 3], memory: MemoryOperand },
 }
 
 impl Factor {
@@ -46,7 +46,7 @@ impl Factor {
         }
     }
 
-    pub(super) fn number(&self) -> Number {
+    pub(super) fn number(&self) -> ElementType {
         match self {
             Self::Held(tile) => tile.number,
             Self::Tensor(tile) => tile.number,

@@ -1,7 +1,7 @@
 //! Operands as the rows of instructions list them.
 
 use tilewright_kernel::is_given;
-use tilewright_target::{Instruction, Number, Operand};
+use tilewright_target::{ElementType, Instruction, Operand};
 
 /// The name of the element type of an operand in registers or tensor memory.
 pub(super) fn element<'a>(row: &'a Instruction, wanted: &str) -> Option<&'a str> {
@@ -12,8 +12,9 @@ pub(super) fn element<'a>(row: &'a Instruction, wanted: &str) -> Option<&'a str>
     })
 }
 
-pub(super) fn number(element: &str, bits: u32) -> Result<Number, String> {
-    let number = Number::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))?;
+pub(super) fn number(element: &str, bits: u32) -> Result<ElementType, String> {
+    let number =
+        ElementType::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))?;
     if number.bits() > bits {
         return Err(format!("elements of type `{element}` do not fit into {bits} bits"));
     }

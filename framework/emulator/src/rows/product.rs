@@ -26,7 +26,7 @@ use super::operand::position;
 use super::register_tile::Tile;
 use super::summation::Summed;
 use super::tensor_tile::TensorTile;
-use tilewright_target::{Direction, Instruction, Number, Operand, Summation};
+use tilewright_target::{Direction, ElementType, Instruction, Operand, Summation};
 
 /// One such instruction.
 pub(super) struct Product {
@@ -71,7 +71,7 @@ impl Sums {
     }
 
     /// The types before and after.
-    fn numbers(&self) -> [Number; 2] {
+    fn numbers(&self) -> [ElementType; 2] {
         match self {
             Self::Held { c, d } => [c.number, d.number],
             Self::Tensor { tile, .. } => [tile.number; 2],
@@ -201,10 +201,10 @@ fn in_tensor_memory(
     Ok(())
 }
 
-fn float(number: Number, bits: u64) -> f64 {
+fn float(number: ElementType, bits: u64) -> f64 {
     match number {
-        Number::Float(format) => format.decode(bits),
-        Number::Integer { .. } => integer(number, bits) as f64,
+        ElementType::Float(format) => format.decode(bits),
+        ElementType::Integer { .. } => integer(number, bits) as f64,
     }
 }
 

@@ -6,13 +6,13 @@ use super::super::meaning::Call;
 use super::held::Held;
 use super::operand::{number, position};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Instruction, Number, Operand};
+use tilewright_target::{ElementType, Instruction, Operand};
 
 /// A matrix in registers.
 pub(super) struct Tile {
     /// Number among the operands of the instruction.
     operand: usize,
-    pub(super) number: Number,
+    pub(super) number: ElementType,
     /// Bits of a place.
     bits: u32,
     /// Rows, columns and blocks as powers of two.

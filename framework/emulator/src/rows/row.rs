@@ -11,7 +11,7 @@ use super::transfer::Transfer;
 use crate::fault::LaneFault;
 use crate::meaning::{Call, Meaning, Meanings};
 use std::sync::OnceLock;
-use tilewright_kernel::Signature;
+use tilewright_kernel::InstructionSignature;
 use tilewright_target::{Completion, Instruction, InstructionKind, Semantics};
 
 impl Meanings {
@@ -32,7 +32,7 @@ impl Meanings {
 /// The meaning of one row, which is read when it is first issued.
 struct Row {
     row: Instruction,
-    read: OnceLock<(Signature, Does)>,
+    read: OnceLock<(InstructionSignature, Does)>,
 }
 
 enum Does {
@@ -81,7 +81,7 @@ impl Does {
 
 impl Meaning for Row {
     fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault> {
-        let (signature, does) = self.read.get_or_init(|| (Signature::of(&self.row), Does::of(&self.row)));
+        let (signature, does) = self.read.get_or_init(|| (InstructionSignature::of(&self.row), Does::of(&self.row)));
         let (operands, results): (Vec<_>, Vec<_>) = (call.operand_types().collect(), call.result_types().collect());
         let checked = signature.check(&operands, &results).and_then(|()| signature.check_lanes(call.lanes()));
         checked.map_err(|message| call.wrong(&message))?;

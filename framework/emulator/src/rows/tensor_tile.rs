@@ -6,13 +6,13 @@ use super::super::meaning::Call;
 use super::super::tensor_memory::Part;
 use super::operand::{number, position};
 use tilewright_layout::Dim;
-use tilewright_target::{Direction, Instruction, Number, Operand};
+use tilewright_target::{Direction, ElementType, Instruction, Operand};
 
 /// A tile in tensor memory.
 pub(super) struct TensorTile {
     /// Number among the operands of the instruction.
     operand: usize,
-    pub(super) number: Number,
+    pub(super) number: ElementType,
     /// Bits of a place.
     bits: u32,
     /// Rows and columns as powers of two.

@@ -6,7 +6,7 @@ use super::mbarrier::Mbarriers;
 use crate::fault::FaultKind;
 use std::collections::HashMap;
 use std::ops::Range;
-use tilewright_kernel::Space;
+use tilewright_kernel::MemorySpace;
 use tilewright_target::Direction;
 
 /// Shared memory of one block.
@@ -130,7 +130,7 @@ impl SharedMemory {
             Some(own) => format!("the pointer's buffer has addresses {:#x} to {:#x}", own.start, own.end),
             None => "it is in no single shared buffer".to_owned(),
         };
-        Err(FaultKind::OutOfBounds { direction, space: Space::Shared, address, bytes: bytes as u64, expected })
+        Err(FaultKind::OutOfBounds { direction, space: MemorySpace::Shared, address, bytes: bytes as u64, expected })
     }
 
     pub(crate) fn load(
@@ -192,7 +192,7 @@ impl SharedMemory {
         who: &Accessor<'_>,
     ) -> Result<(), FaultKind> {
         if !address.is_multiple_of(bytes) {
-            let (direction, space) = (Direction::Store, Space::Shared);
+            let (direction, space) = (Direction::Store, MemorySpace::Shared);
             return Err(FaultKind::Misaligned { direction, space, address, alignment: bytes });
         }
         self.store(address, word, None, who)?;
@@ -223,7 +223,7 @@ impl SharedMemory {
             return Err(race(Direction::Load, at, Direction::Store, &write, who));
         }
         if !self.initialised[at] {
-            return Err(FaultKind::Uninitialised { space: Space::Shared, address: at as u64 });
+            return Err(FaultKind::Uninitialised { space: MemorySpace::Shared, address: at as u64 });
         }
         Ok(())
     }

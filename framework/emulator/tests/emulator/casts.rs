@@ -5,12 +5,12 @@ use tilewright_testkit::emulator_target;
 
 use emulator_target::target;
 use half::{bf16, f16};
-use tilewright_emulator::{Argument, GlobalMemory, Limits, run};
-use tilewright_kernel::{Builder, Cast, Element, Launch, Space, Type};
+use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run};
+use tilewright_kernel::{Builder, Cast, Element, Launch, MemorySpace, Type};
 
 /// Casts one element.
 fn cast(op: Cast, from: Element, to: Element, bits: u64) -> u64 {
-    let pointer = Type::Pointer(Space::Global);
+    let pointer = Type::Pointer(MemorySpace::Global);
     let mut builder = Builder::new("cast", Launch::new(8, 1), &[("to", pointer)]);
     let value = builder.constant(Type::Scalar(from), bits);
     let value = builder.cast(op, value, Type::Scalar(to));
@@ -18,8 +18,14 @@ fn cast(op: Cast, from: Element, to: Element, bits: u64) -> u64 {
     builder.store(to_pointer, 0, value, None);
     let mut memory = GlobalMemory::new();
     let result = memory.allocate((to.bits() / 8) as usize);
-    let done =
-        run(&builder.finish(), &target(true), [1, 1, 1], &[Argument::Buffer(result)], &mut memory, &Limits::default());
+    let done = run(
+        &builder.finish(),
+        &target(true),
+        [1, 1, 1],
+        &[Argument::Buffer(result)],
+        &mut memory,
+        &RunLimits::default(),
+    );
     done.unwrap_or_else(|fault| panic!("{fault}"));
     memory.read_all(result).expect("it is written").iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }

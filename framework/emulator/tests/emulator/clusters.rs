@@ -4,8 +4,8 @@
 use tilewright_testkit::emulator_target;
 
 use emulator_target::{kernel, target};
-use tilewright_emulator::{Argument, Fault, FaultKind, GlobalMemory, Limits, Report, run};
-use tilewright_kernel::Space;
+use tilewright_emulator::{Argument, Fault, FaultKind, GlobalMemory, RunLimits, RunReport, run};
+use tilewright_kernel::MemorySpace;
 use tilewright_target::Direction;
 
 /// A kernel whose body begins with `%1` (lane), `%2` (warp), `%3` (block of the cluster), `%4` (address of
@@ -31,15 +31,15 @@ fn text(warps: u32, blocks: u32, body: &str) -> String {
     )
 }
 
-fn run_grid(text: &str, grid: [u32; 3]) -> Result<(Report, Vec<u8>), Fault> {
+fn run_grid(text: &str, grid: [u32; 3]) -> Result<(RunReport, Vec<u8>), Fault> {
     let mut memory = GlobalMemory::new();
     let out = memory.allocate(4096);
-    let limits = Limits { steps: 100_000, ..Limits::default() };
+    let limits = RunLimits { steps: 100_000, ..RunLimits::default() };
     let report = run(&kernel(text), &target(true), grid, &[Argument::Buffer(out)], &mut memory, &limits)?;
     Ok((report, (0..4096).map_while(|at| memory.read(out, at, 1).ok().map(|bytes| bytes[0])).collect()))
 }
 
-fn run_body(blocks: u32, body: &str) -> Result<Report, Fault> {
+fn run_body(blocks: u32, body: &str) -> Result<RunReport, Fault> {
     run_grid(&text(1, blocks, body), [blocks, 1, 1]).map(|(report, _)| report)
 }
 
@@ -47,7 +47,7 @@ fn fault(blocks: u32, body: &str) -> Fault {
     run_body(blocks, body).expect_err("the kernel does something wrong")
 }
 
-fn passes(blocks: u32, body: &str) -> Report {
+fn passes(blocks: u32, body: &str) -> RunReport {
     run_body(blocks, body).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
@@ -203,12 +203,12 @@ fn blocks_that_are_not_there_and_bytes_out_of_bounds_are_found() {
     assert!(missing.to_string().contains("there is no block 2 in a cluster of 2"), "{missing}");
     // Lane 7 is beyond the first buffer, though the second is there.
     let beyond = fault(2, &load("1", 4));
-    let FaultKind::OutOfBounds { space: Space::Cluster, address, .. } = beyond.kind else { panic!("{beyond}") };
+    let FaultKind::OutOfBounds { space: MemorySpace::Cluster, address, .. } = beyond.kind else { panic!("{beyond}") };
     assert_eq!(address, 1 << 32 | 32);
     let misaligned = fault(2, &load("0", 2));
-    assert!(matches!(misaligned.kind, FaultKind::Misaligned { space: Space::Cluster, .. }), "{misaligned}");
+    assert!(matches!(misaligned.kind, FaultKind::Misaligned { space: MemorySpace::Cluster, .. }), "{misaligned}");
     let nobody = fault(2, &load("1", 0).replacen("store %4, %1 align 4", "", 1));
-    let FaultKind::Uninitialised { space: Space::Cluster, address } = nobody.kind else { panic!("{nobody}") };
+    let FaultKind::Uninitialised { space: MemorySpace::Cluster, address } = nobody.kind else { panic!("{nobody}") };
     assert_eq!(address, 1 << 32);
 }
 

@@ -5,10 +5,10 @@ use tilewright_testkit::emulator_target;
 use std::collections::{BTreeMap, BTreeSet};
 
 use emulator_target::{body, kernel, run_body, target};
-use tilewright_emulator::{Argument, Call, Emulator, GlobalMemory, LaneFault, Limits, Meanings, Report, run};
+use tilewright_emulator::{Argument, Call, Emulator, GlobalMemory, LaneFault, Meanings, RunLimits, RunReport, run};
 use tilewright_kernel::Counts;
 
-fn report(warps: u32, text: &str) -> Report {
+fn report(warps: u32, text: &str) -> RunReport {
     run_body(warps, text, true).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
@@ -121,7 +121,7 @@ fn wavefronts_agree_with_moving_words_by_hand() {
             );
             let addresses: Vec<u64> = (0..8).map(|lane| (lane * a + b) % 16 * bytes).collect();
             let kernel = kernel(&text);
-            let report = run(&kernel, &target(true), [1, 1, 1], &[], &mut GlobalMemory::new(), &Limits::default());
+            let report = run(&kernel, &target(true), [1, 1, 1], &[], &mut GlobalMemory::new(), &RunLimits::default());
             let counted = report.unwrap_or_else(|fault| panic!("{fault}")).counts.wavefronts_loaded;
             assert_eq!(counted, wavefronts_by_moving(&addresses, bytes, phases), "{bytes} bytes, a = {a}, b = {b}");
         }
@@ -219,7 +219,7 @@ fn where_warps_or_blocks_differ_the_most_is_counted() {
     let counts = report(4, text).counts;
     assert_eq!((counts.shared_stores, counts.exchanges), (3, 3));
     let by_block = text.replace("to %1 step", "to %12 step").replacen("for", "%12: i32 = special program 1\n for", 1);
-    let run = run(&body(1, &by_block), &target(true), [2, 6, 1], &[], &mut GlobalMemory::new(), &Limits::default());
+    let run = run(&body(1, &by_block), &target(true), [2, 6, 1], &[], &mut GlobalMemory::new(), &RunLimits::default());
     assert_eq!(run.unwrap_or_else(|fault| panic!("{fault}")).counts.shared_stores, 5);
 }
 
@@ -240,7 +240,7 @@ fn global_transactions_are_the_units_that_each_access_touches() {
         let mut memory = GlobalMemory::new();
         let buffer = Argument::Buffer(memory.allocate_with(&[0; 1024]));
         let kernel = kernel(&text);
-        let report = run(&kernel, &target(true), [3, 1, 1], &[buffer], &mut memory, &Limits::default());
+        let report = run(&kernel, &target(true), [3, 1, 1], &[buffer], &mut memory, &RunLimits::default());
         let report = report.unwrap_or_else(|fault| panic!("{fault}"));
         assert_eq!(report.transactions_loaded, report.transactions_stored);
         // Three blocks of two warps.
@@ -289,7 +289,7 @@ fn vendor_instructions_move_data_by_their_own_bank_row() {
     let mut memory = GlobalMemory::new();
     let buffer = memory.allocate(64);
     let emulator = Emulator::new(&kernel, &target).expect("a valid kernel").with_meanings(&meanings);
-    let report = emulator.run([1, 1, 1], &[Argument::Buffer(buffer)], &mut memory, &Limits::default());
+    let report = emulator.run([1, 1, 1], &[Argument::Buffer(buffer)], &mut memory, &RunLimits::default());
     let counts = report.unwrap_or_else(|fault| panic!("{fault}")).counts;
     let expected = Counts {
         shared_stores: 1,

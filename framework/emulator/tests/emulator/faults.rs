@@ -4,9 +4,9 @@ use tilewright_testkit::emulator_target;
 
 use emulator_target::{body, kernel, run_body, target};
 use tilewright_emulator::{
-    Argument, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, Limits, Meanings, OtherAccess, run,
+    Argument, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, Meanings, OtherAccess, RunLimits, run,
 };
-use tilewright_kernel::{Space, Violation};
+use tilewright_kernel::{MemorySpace, Violation};
 use tilewright_target::Direction;
 
 /// Address of this lane's word in the first buffer, at `%7`; of its warp's, at `%8`.
@@ -39,7 +39,7 @@ fn a_shared_access_beyond_its_own_buffer_is_out_of_bounds() {
     assert_eq!(place(&fault), (12, 0, Some(7)));
     assert!(fault.to_string().contains("`store %7 + 228, %0 align 4`"), "{fault}");
     let FaultKind::OutOfBounds { direction, space, address, bytes, .. } = fault.kind else { panic!("{fault}") };
-    assert_eq!((direction, space, address, bytes), (Direction::Store, Space::Shared, 256, 4));
+    assert_eq!((direction, space, address, bytes), (Direction::Store, MemorySpace::Shared, 256, 4));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn what_is_said_to_be_the_same_in_all_lanes_is() {
 #[test]
 fn a_negative_shared_address_is_out_of_bounds() {
     let fault = fault(1, "store %5 - 4, %0 align 4");
-    assert!(matches!(fault.kind, FaultKind::OutOfBounds { space: Space::Shared, .. }), "{fault}");
+    assert!(matches!(fault.kind, FaultKind::OutOfBounds { space: MemorySpace::Shared, .. }), "{fault}");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn global(text: &str, buffer: impl FnOnce(&mut GlobalMemory) -> Argument) -> Res
            {text}
          }}"
     );
-    run(&kernel(&text), &target(true), [1, 1, 1], &[argument], &mut memory, &Limits::default()).map(|_| ())
+    run(&kernel(&text), &target(true), [1, 1, 1], &[argument], &mut memory, &RunLimits::default()).map(|_| ())
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_global_access_beyond_its_buffer_is_out_of_bounds() {
     global("store %4, %1 align 4", buffer(32)).expect("8 lanes of 4 bytes");
     let fault = global("store %4, %1 align 4", buffer(30)).expect_err("two bytes are missing");
     assert_eq!(place(&fault), (4, 0, Some(7)));
-    assert!(matches!(fault.kind, FaultKind::OutOfBounds { space: Space::Global, bytes: 4, .. }), "{fault}");
+    assert!(matches!(fault.kind, FaultKind::OutOfBounds { space: MemorySpace::Global, bytes: 4, .. }), "{fault}");
     assert!(fault.to_string().contains("offset 28 of buffer 0, which has 30 bytes"), "{fault}");
 
     let before = global("store %4 - 4, %1 align 4", buffer(32)).expect_err("before the buffer");
@@ -116,7 +116,7 @@ fn a_load_of_global_memory_that_nobody_wrote_is_uninitialised() {
     global(load, written(32)).expect("all is written");
     let fault = global(load, written(22)).expect_err("bytes 22 to 31 are not written");
     assert_eq!(place(&fault).2, Some(5));
-    let FaultKind::Uninitialised { space: Space::Global, address } = fault.kind else { panic!("{fault}") };
+    let FaultKind::Uninitialised { space: MemorySpace::Global, address } = fault.kind else { panic!("{fault}") };
     assert_eq!(address & 0xff, 22, "the first byte that is not written is named");
     // What the kernel itself has written is initialised.
     global("store %4, %1 align 4\n %5: i32 = load %4 align 4", written(0)).expect("written before");
@@ -126,7 +126,7 @@ fn a_load_of_global_memory_that_nobody_wrote_is_uninitialised() {
 fn a_load_of_shared_memory_is_uninitialised_until_it_is_stored_in_this_block() {
     let load = format!("{OWN_WORD} %12: i32 = load %7 align 4");
     let uninitialised = fault(1, &load);
-    assert_eq!(uninitialised.kind, FaultKind::Uninitialised { space: Space::Shared, address: 0 });
+    assert_eq!(uninitialised.kind, FaultKind::Uninitialised { space: MemorySpace::Shared, address: 0 });
     passes(1, &format!("{OWN_WORD} store %7, %0 align 4\n %12: i32 = load %7 align 4"));
 
     // Block 0 stores, block 1 only loads: shared memory does not live on.
@@ -136,8 +136,9 @@ fn a_load_of_shared_memory_is_uninitialised_until_it_is_stored_in_this_block() {
          store %7, %0 align 4 if %13
          %14: i32 = load %7 align 4"
     );
-    let run =
-        |blocks| run(&body(1, &text), &target(true), [blocks, 1, 1], &[], &mut GlobalMemory::new(), &Limits::default());
+    let run = |blocks| {
+        run(&body(1, &text), &target(true), [blocks, 1, 1], &[], &mut GlobalMemory::new(), &RunLimits::default())
+    };
     run(1).expect("block 0 stores");
     let fault = run(2).expect_err("block 1 does not");
     assert_eq!(fault.place.as_ref().map(|place| place.block), Some([1, 0, 0]));
@@ -150,10 +151,10 @@ fn an_address_that_breaks_the_promised_alignment_is_misaligned() {
     let fault = fault(1, &format!("{OWN_WORD} store %7, %0 align 8"));
     assert_eq!(place(&fault).2, Some(1));
     let expected =
-        FaultKind::Misaligned { direction: Direction::Store, space: Space::Shared, address: 4, alignment: 8 };
+        FaultKind::Misaligned { direction: Direction::Store, space: MemorySpace::Shared, address: 4, alignment: 8 };
     assert_eq!(fault.kind, expected);
     let global = global("%5: i32 = load %4 align 16", |memory| Argument::Buffer(memory.allocate_with(&[0; 32])));
-    assert!(matches!(global.expect_err("lane 1").kind, FaultKind::Misaligned { space: Space::Global, .. }));
+    assert!(matches!(global.expect_err("lane 1").kind, FaultKind::Misaligned { space: MemorySpace::Global, .. }));
 }
 
 #[test]
@@ -381,11 +382,11 @@ fn a_launch_must_fit_the_target() {
         if error.violation == Violation::YieldMisplaced));
 
     let empty = kernel("kernel k() lanes 8 warps 1 {}");
-    let run = |grid, limits: Limits| run(&empty, &target(true), grid, &[], &mut GlobalMemory::new(), &limits);
-    run([1, 1, 1], Limits::default()).expect("one block");
-    assert!(matches!(run([1, 0, 1], Limits::default()).expect_err("none").kind, FaultKind::Launch(_)));
+    let run = |grid, limits: RunLimits| run(&empty, &target(true), grid, &[], &mut GlobalMemory::new(), &limits);
+    run([1, 1, 1], RunLimits::default()).expect("one block");
+    assert!(matches!(run([1, 0, 1], RunLimits::default()).expect_err("none").kind, FaultKind::Launch(_)));
     let wide = body(1, "%7: 64xi64 = constant 0");
-    let limits = Limits { register_bytes: 1000, ..Limits::default() };
+    let limits = RunLimits { register_bytes: 1000, ..RunLimits::default() };
     let fault = tilewright_emulator::run(&wide, &target(true), [1, 1, 1], &[], &mut GlobalMemory::new(), &limits);
     assert!(matches!(fault.expect_err("too many").kind, FaultKind::RegisterLimit { limit: 1000, .. }));
 }
@@ -404,7 +405,7 @@ fn arguments_must_fit_the_parameters() {
         [1, 1, 1],
         arguments,
         &mut memory,
-        &Limits::default(),
+        &RunLimits::default(),
     ) {
         Ok(_) => None,
         Err(Fault { kind: FaultKind::Argument { index, .. }, .. }) => Some(index),
@@ -445,7 +446,7 @@ fn a_vendor_instruction_needs_a_meaning() {
     let run = |text: &str| {
         let (kernel, target) = (body(1, text), target(true));
         let emulator = Emulator::new(&kernel, &target).expect("a valid kernel").with_meanings(&meanings);
-        emulator.run([1, 1, 1], &[], &mut GlobalMemory::new(), &Limits::default()).map_err(|fault| fault.kind)
+        emulator.run([1, 1, 1], &[], &mut GlobalMemory::new(), &RunLimits::default()).map_err(|fault| fault.kind)
     };
     // Lane 7 may then exchange with lane 6, twice 3, but lane 4 not with lane 8.
     run("%7: i32 = binary and %0, %3\n %8: i32 = instruction \"double\" %7\n %9: i32 = exchange index all %0, %8")

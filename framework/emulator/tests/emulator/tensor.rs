@@ -5,7 +5,7 @@ use tilewright_testkit::emulator_target;
 use tilewright_testkit::tensor_rows;
 
 use emulator_target::{kernel, target};
-use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Limits, Meanings};
+use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Meanings, RunLimits};
 use tilewright_kernel::Queue;
 use tilewright_target::{Instruction, InstructionKind, Operand, Semantics, TensorOperand};
 
@@ -79,7 +79,7 @@ fn run(text: &str) -> Result<Vec<u32>, Fault> {
     let mut memory = GlobalMemory::new();
     let output = memory.allocate_with(&[0; 128]);
     let emulator = Emulator::new(&kernel, &target)?.with_meanings(&meanings);
-    emulator.run([1, 1, 1], &[Argument::Buffer(output)], &mut memory, &Limits::default())?;
+    emulator.run([1, 1, 1], &[Argument::Buffer(output)], &mut memory, &RunLimits::default())?;
     let bytes = memory.read_all(output).unwrap();
     Ok(bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect())
 }

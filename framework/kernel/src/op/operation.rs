@@ -12,7 +12,7 @@ use super::rule::{
     SHARED, TypeRule, VECTOR, WORD, any, from, from_first, is, like, one_of,
 };
 use super::table::operations;
-use crate::{Queue, Space, Type, Uniformity, Value};
+use crate::{MemorySpace, Queue, Type, Uniformity, Value};
 
 /// The first of what it is given: what a row says, before what holds if it says nothing.
 macro_rules! said {

@@ -1,6 +1,6 @@
 //! Rules for the types of operands and results.
 
-use crate::{Element, Space, Type, Value};
+use crate::{Element, MemorySpace, Type, Value};
 
 /// A set of types.
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ pub(crate) const BOOL: Type = Type::Scalar(Element::I1);
 pub(crate) const INDEX: Type = Type::Scalar(Element::I32);
 
 /// A pointer to shared memory.
-pub(crate) const SHARED: Type = Type::Pointer(Space::Shared);
+pub(crate) const SHARED: Type = Type::Pointer(MemorySpace::Shared);
 
 const fn set(expected: &'static str, contains: fn(Type) -> bool) -> TypeSet {
     TypeSet { expected, contains }
@@ -81,15 +81,15 @@ pub(crate) const INTEGER_BUT_I1: TypeSet = set("an integer, not i1", is_wide_int
 pub(crate) const WIDE_INTEGER: TypeSet = set("an integer of 8 bits or more", is_wide_integer);
 pub(crate) const IN_MEMORY: TypeSet = set("a scalar or vector of elements of 8 bits or more", is_in_memory);
 pub(crate) const BITS: TypeSet = set("a scalar or vector, not of i1, ptr.shared or ptr.global", |ty| {
-    is_in_memory(ty) || matches!(ty, Type::Pointer(Space::Shared | Space::Global))
+    is_in_memory(ty) || matches!(ty, Type::Pointer(MemorySpace::Shared | MemorySpace::Global))
 });
 /// Bytes that a pointer moves by, numbers that are changed atomically.
 pub(crate) const OFFSET: TypeSet = set("i32 or i64", |ty| matches!(ty, Type::Scalar(Element::I32 | Element::I64)));
 pub(crate) const POINTER: TypeSet = set("a pointer", |ty| matches!(ty, Type::Pointer(_)));
 pub(crate) const ATOMIC_POINTER: TypeSet =
-    set("ptr.global or ptr.shared", |ty| matches!(ty, Type::Pointer(Space::Global | Space::Shared)));
+    set("ptr.global or ptr.shared", |ty| matches!(ty, Type::Pointer(MemorySpace::Global | MemorySpace::Shared)));
 pub(crate) const PRINTED: TypeSet =
-    set("a scalar, a vector or ptr.global", |ty| ty.element().is_some() || ty == Type::Pointer(Space::Global));
+    set("a scalar, a vector or ptr.global", |ty| ty.element().is_some() || ty == Type::Pointer(MemorySpace::Global));
 pub(crate) const AT_HAND: TypeSet = set("a value that is not pending", |ty| !ty.is_pending());
 pub(crate) const PENDING: TypeSet = set("a pending value", Type::is_pending);
 

@@ -42,7 +42,7 @@ macro_rules! operations {
                 pointer: Value where is(SHARED),
                 /// Index of the block in the cluster, an `i32` below the number of its blocks.
                 block: Value where is(INDEX),
-            } [pointer "," block] -> one(is(Type::Pointer(Space::Cluster))) fn cluster_address;
+            } [pointer "," block] -> one(is(Type::Pointer(MemorySpace::Cluster))) fn cluster_address;
             /// An operation on one value.
             unary Unary {
                 /// Which.

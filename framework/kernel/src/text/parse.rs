@@ -5,8 +5,8 @@ use tilewright_target::Mix;
 
 use super::parser::Parser;
 use crate::{
-    Element, Extent, Kernel, Launch, MAX_DEPTH, MappedRows, Module, Outside, Parameter, Region, SharedBuffer, Space,
-    Statement, TensorMap, Type, Value,
+    Element, Extent, Kernel, Launch, MAX_DEPTH, MappedRows, MemorySpace, Module, Outside, Parameter, Region,
+    SharedBuffer, Statement, TensorMap, Type, Value,
 };
 
 /// The module that the text describes; whether it keeps the rules is for [`crate::verify`].
@@ -181,7 +181,7 @@ impl Parser<'_> {
 
 fn type_named(word: &str) -> Option<Type> {
     if let Some(space) = word.strip_prefix("ptr.") {
-        return Space::named(space).map(Type::Pointer);
+        return MemorySpace::named(space).map(Type::Pointer);
     }
     if let Some(awaited) = word.strip_prefix("pending.") {
         return type_named(awaited).filter(|ty| ty.element().is_some()).map(Type::pending);

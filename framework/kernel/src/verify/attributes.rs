@@ -3,7 +3,7 @@
 use super::body::{Checked, Checker, is_vector_count};
 use super::violation::Violation;
 use crate::op::{SCALAR, is_in_memory};
-use crate::{Cast, Element, Op, Space, SpecialRegister, Type, Value};
+use crate::{Cast, Element, MemorySpace, Op, SpecialRegister, Type, Value};
 
 impl Checker<'_> {
     /// Checks what an operation is asked beside the rules of its row, which its operands keep.
@@ -96,13 +96,13 @@ impl Checker<'_> {
     fn cast_bits(&self, from: Type, result: (Value, Type)) -> Checked {
         let address = Type::Scalar(Element::I64);
         // An address in global memory is one number; no vector's elements hold parts of it.
-        if from == Type::Pointer(Space::Global) {
+        if from == Type::Pointer(MemorySpace::Global) {
             return self.result(result, address);
         }
         let or = if from == address { " or ptr.global" } else { "" };
         let expected = format!("a scalar or vector of {} bits, not of i1{or}", from.bits());
         self.result_that(result, &expected, |ty| {
-            is_in_memory(ty) && ty.bits() == from.bits() || from == address && ty == Type::Pointer(Space::Global)
+            is_in_memory(ty) && ty.bits() == from.bits() || from == address && ty == Type::Pointer(MemorySpace::Global)
         })
     }
 

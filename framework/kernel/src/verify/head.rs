@@ -1,7 +1,7 @@
 //! Checks the head of a kernel: its name, its launch, its parameters, its shared buffers.
 
 use super::violation::Violation;
-use crate::{Element, Kernel, MAX_BLOCKS, Parameter, SharedBuffer, Space, Type};
+use crate::{Element, Kernel, MAX_BLOCKS, MemorySpace, Parameter, SharedBuffer, Type};
 use tilewright_layout::text::is_identifier;
 
 pub(super) fn verify_head(kernel: &Kernel) -> Result<(), Violation> {
@@ -37,7 +37,7 @@ fn verify_parameter(kernel: &Kernel, number: usize, parameter: &Parameter) -> Re
     let passable = match parameter.ty {
         Type::Scalar(element) => element != Element::I1,
         Type::Vector(..) | Type::Pending(..) => false,
-        Type::Pointer(space) => space == Space::Global,
+        Type::Pointer(space) => space == MemorySpace::Global,
         Type::TensorMap => true,
     };
     if !passable {

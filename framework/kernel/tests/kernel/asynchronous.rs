@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use tilewright_kernel::{
-    Carried, Element, Queue, Signature, Space, Type, Value, Violation, text, verify, verify_instructions,
+    Carried, Element, InstructionSignature, MemorySpace, Queue, Type, Value, Violation, text, verify,
+    verify_instructions,
 };
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
@@ -94,7 +95,7 @@ fn mbarriers_lie_in_shared_memory_and_someone_arrives() {
     assert_eq!(violation("mbarrier_init %1, 0"), Violation::Arrivals);
     for body in ["mbarrier_init %2, 1", "mbarrier_arrive %2, 1", "mbarrier_wait %2, %0", "mbarrier_commit products %2"]
     {
-        let expected = Type::Pointer(Space::Shared).to_string();
+        let expected = Type::Pointer(MemorySpace::Shared).to_string();
         assert_eq!(
             violation(body),
             Violation::Operand { value: Value(2), found: Type::Scalar(Element::I32), expected },
@@ -131,7 +132,7 @@ fn tensor_memory_is_allotted_in_powers_of_two_and_its_address_goes_to_shared_mem
         found,
         expected: expected.to_string(),
     };
-    let (word, shared) = (Type::Scalar(Element::I32), Type::Pointer(Space::Shared));
+    let (word, shared) = (Type::Scalar(Element::I32), Type::Pointer(MemorySpace::Shared));
     assert_eq!(violation("tensor_allocate %2, 32"), operand(2, word, shared));
     assert_eq!(violation("tensor_free %1, 32"), operand(1, shared, word));
 }
@@ -159,7 +160,7 @@ fn row(completion: Completion) -> Instruction {
 #[test]
 fn rows_on_a_queue_give_what_is_pending_and_take_it_as_their_accumulator() {
     let queued = row(Completion::Queue(Queue::Products));
-    let signature = Signature::of(&queued);
+    let signature = InstructionSignature::of(&queued);
     assert_eq!(signature.results, [Carried::Pending(64)]);
     assert_eq!(signature.operands, [Carried::Bits(64), Carried::Bits(64), Carried::Accumulator(64)]);
     let (plain, pending) = (Type::Vector(Element::F32, 2), Type::Pending(Element::F32, 2));
@@ -167,7 +168,7 @@ fn rows_on_a_queue_give_what_is_pending_and_take_it_as_their_accumulator() {
     assert_eq!(signature.check(&[plain, plain, plain], &[pending]), Ok(()));
     assert!(signature.check(&[pending, plain, plain], &[pending]).is_err());
     assert!(signature.check(&[plain, plain, plain], &[plain]).is_err());
-    assert!(Signature::of(&row(Completion::AtOnce)).check(&[plain, plain, pending], &[plain]).is_err());
+    assert!(InstructionSignature::of(&row(Completion::AtOnce)).check(&[plain, plain, pending], &[plain]).is_err());
     assert_eq!(Carried::Pending(64).usual_type(), Some(Type::Pending(Element::I32, 2)));
 
     let text = "kernel k() lanes 8 warps 1 {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use tilewright_kernel::{
-    Launch, Module, Space, Type, Uniformity, Value, Violation, decode, encode, text, uniformity, verify,
+    Launch, MemorySpace, Module, Type, Uniformity, Value, Violation, decode, encode, text, uniformity, verify,
 };
 
 fn module(blocks: u32, body: &str) -> Module {
@@ -59,28 +59,28 @@ fn a_cluster_address_is_made_of_a_shared_one_and_a_block() {
     let operand =
         |value, found, expected: &str| Violation::Operand { value: Value(value), found, expected: expected.to_owned() };
     let cases = [
-        ("%4: ptr.cluster = cluster_address %0, %2", operand(0, Type::Pointer(Space::Global), "ptr.shared")),
-        ("%4: ptr.cluster = cluster_address %3, %0", operand(0, Type::Pointer(Space::Global), "i32")),
+        ("%4: ptr.cluster = cluster_address %0, %2", operand(0, Type::Pointer(MemorySpace::Global), "ptr.shared")),
+        ("%4: ptr.cluster = cluster_address %3, %0", operand(0, Type::Pointer(MemorySpace::Global), "i32")),
         (
             "%4: ptr.shared = cluster_address %3, %2",
             Violation::Result {
                 value: Value(4),
-                found: Type::Pointer(Space::Shared),
+                found: Type::Pointer(MemorySpace::Shared),
                 expected: "ptr.cluster".to_owned(),
             },
         ),
         (
             "%4: ptr.cluster = cluster_address %3, %2\n %5: ptr.cluster = cluster_address %4, %2",
-            operand(4, Type::Pointer(Space::Cluster), "ptr.shared"),
+            operand(4, Type::Pointer(MemorySpace::Cluster), "ptr.shared"),
         ),
-        ("%4: i32 = binary add %3, %2", operand(3, Type::Pointer(Space::Shared), "an integer of 8 bits or more")),
+        ("%4: i32 = binary add %3, %2", operand(3, Type::Pointer(MemorySpace::Shared), "an integer of 8 bits or more")),
     ];
     for (body, expected) in cases {
         assert_eq!(violation(2, body), expected, "{body}");
     }
     let parameter = text::parse("kernel k(%0 p: ptr.cluster) lanes 8 warps 1 blocks 2 {}").unwrap();
     let refused = verify(&parameter).unwrap_err().violation;
-    assert_eq!(refused, Violation::ParameterType { parameter: 0, found: Type::Pointer(Space::Cluster) });
+    assert_eq!(refused, Violation::ParameterType { parameter: 0, found: Type::Pointer(MemorySpace::Cluster) });
 }
 
 #[test]

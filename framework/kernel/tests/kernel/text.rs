@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use tilewright_kernel::text::parse;
 use tilewright_kernel::{
     Atomic, Binary, Cast, Compare, DecodeError, Element, Exchange, Extent, Issuers, Kernel, Launch, MAX_DEPTH,
-    MappedRows, MathFunction, MemoryOrder, MemoryScope, Module, Op, Outside, Parameter, Queue, Region, Scope,
-    SharedBuffer, Space, SpecialRegister, Statement, TensorMap, Type, Unary, Value, decode, encode,
+    MappedRows, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Module, Op, Outside, Parameter, Queue, Region,
+    Scope, SharedBuffer, SpecialRegister, Statement, TensorMap, Type, Unary, Value, decode, encode,
 };
 use tilewright_target::Mix;
 
@@ -24,7 +24,7 @@ fn ty() -> impl Strategy<Value = Type> {
     prop_oneof![
         element().prop_map(Type::Scalar),
         (element(), any::<u32>()).prop_map(|(element, count)| Type::Vector(element, count)),
-        prop::sample::select(Space::ALL.to_vec()).prop_map(Type::Pointer),
+        prop::sample::select(MemorySpace::ALL.to_vec()).prop_map(Type::Pointer),
         (element(), any::<u32>()).prop_map(|(element, count)| Type::Pending(element, count)),
     ]
 }

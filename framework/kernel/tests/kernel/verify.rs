@@ -267,7 +267,7 @@ fn heads_of_kernels_are_sane() {
     for (ty, found) in [
         ("i1", Type::Scalar(Element::I1)),
         ("2xi32", Type::Vector(Element::I32, 2)),
-        ("ptr.shared", Type::Pointer(tilewright_kernel::Space::Shared)),
+        ("ptr.shared", Type::Pointer(tilewright_kernel::MemorySpace::Shared)),
     ] {
         let text = format!("kernel a(%0 x: i32, %1 y: {ty}) lanes 8 warps 1 {{}}");
         assert_eq!(head(&text), Violation::ParameterType { parameter: 1, found });

@@ -6,12 +6,12 @@
 
 use crate::{AffineLayout, Dim, LinearLayout, Space};
 
-use super::{ComposedLayout, CuteError, Layout, Mode, Swizzle, Tree, View};
+use super::{ComposedLayout, CuteError, CuteLayout, CuteMode, Swizzle, Tree, TupleView};
 
 /// The columns of a layout, each where its bit of the integer coordinate says.
-fn columns(layout: &Layout) -> Result<Vec<u64>, CuteError> {
+fn columns(layout: &CuteLayout) -> Result<Vec<u64>, CuteError> {
     let (mut columns, mut seen): (Vec<u64>, Vec<(u64, String)>) = Default::default();
-    for (path, Mode { shape, stride }) in named_modes(layout) {
+    for (path, CuteMode { shape, stride }) in named_modes(layout) {
         let wrong = |reason| CuteError::NotLinear { mode: path.clone(), shape, stride, reason };
         if !shape.is_power_of_two() {
             return Err(wrong("its size is no power of two".to_owned()));
@@ -31,11 +31,11 @@ fn columns(layout: &Layout) -> Result<Vec<u64>, CuteError> {
     Ok(columns)
 }
 
-fn named_modes(layout: &Layout) -> Vec<(String, Mode)> {
-    fn walk(tree: &Tree<Mode>, path: &str, found: &mut Vec<(String, Mode)>) {
+fn named_modes(layout: &CuteLayout) -> Vec<(String, CuteMode)> {
+    fn walk(tree: &Tree<CuteMode>, path: &str, found: &mut Vec<(String, CuteMode)>) {
         match tree.view() {
-            View::Leaf(mode) => found.push((if path.is_empty() { "0" } else { path }.to_owned(), *mode)),
-            View::Tuple(modes) => modes.iter().enumerate().for_each(|(at, mode)| {
+            TupleView::Leaf(mode) => found.push((if path.is_empty() { "0" } else { path }.to_owned(), *mode)),
+            TupleView::Tuple(modes) => modes.iter().enumerate().for_each(|(at, mode)| {
                 let path = if path.is_empty() { at.to_string() } else { format!("{path}.{at}") };
                 walk(mode, &path, found);
             }),
@@ -162,7 +162,7 @@ pub fn from_linear(linear: &LinearLayout) -> Result<ComposedLayout, CuteError> {
         rest = behind;
         modes.push(mode_of(mode)?);
     }
-    let layout = if modes.len() == 1 { modes.remove(0) } else { Layout::from_modes(modes)? };
+    let layout = if modes.len() == 1 { modes.remove(0) } else { CuteLayout::from_modes(modes)? };
     ComposedLayout::new(merged(operations)?, 0, layout)
 }
 
@@ -178,9 +178,9 @@ fn dependent(linear: &LinearLayout, column: usize) -> CuteError {
 }
 
 /// The mode of columns with disjoint bits: neighbours that double are one mode.
-fn mode_of(columns: &[u64]) -> Result<Layout, CuteError> {
-    let bits: Vec<_> = columns.iter().map(|&stride| Mode { shape: 2, stride }).collect();
-    Layout::of_flat(&super::coalesce::coalesced(&bits))
+fn mode_of(columns: &[u64]) -> Result<CuteLayout, CuteError> {
+    let bits: Vec<_> = columns.iter().map(|&stride| CuteMode { shape: 2, stride }).collect();
+    CuteLayout::of_flat(&super::coalesce::coalesced(&bits))
 }
 
 /// Bit `dst` of a value changed by bit `src`.

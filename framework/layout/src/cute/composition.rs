@@ -7,7 +7,7 @@
 
 use super::coalesce::coalesced;
 use super::layout::value_at;
-use super::{CuteError, IntTuple, Layout, Mode, View};
+use super::{CuteError, CuteLayout, CuteMode, IntTuple, TupleView};
 
 /// So many points are looked at where no rule decides.
 pub(super) const MOST_POINTS: u64 = 1 << 20;
@@ -18,7 +18,7 @@ const NAME: &str = "composition";
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Tiler {
     /// One layout over integer coordinates.
-    Layout(Layout),
+    Layout(CuteLayout),
     /// A tiler a mode; modes behind them stay.
     Modes(Vec<Tiler>),
 }
@@ -27,11 +27,11 @@ impl Tiler {
     /// The tiler of a tile shape: each integer `n` takes `n:1` of its mode.
     ///
     /// # Errors
-    /// As [`Layout::new`].
+    /// As [`CuteLayout::new`].
     pub fn of_shape(shape: &IntTuple) -> Result<Self, CuteError> {
         match shape.view() {
-            View::Leaf(&size) => Ok(Self::Layout(Layout::of(size, 1)?)),
-            View::Tuple(modes) => Ok(Self::Modes(modes.iter().map(Self::of_shape).collect::<Result<_, _>>()?)),
+            TupleView::Leaf(&size) => Ok(Self::Layout(CuteLayout::of(size, 1)?)),
+            TupleView::Tuple(modes) => Ok(Self::Modes(modes.iter().map(Self::of_shape).collect::<Result<_, _>>()?)),
         }
     }
 }
@@ -51,7 +51,7 @@ impl Tiler {
 /// assert_eq!(exact.to_string(), "(2,3):(2,12)");
 /// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
-pub fn composition(outer: &Layout, inner: &Layout) -> Result<Layout, CuteError> {
+pub fn composition(outer: &CuteLayout, inner: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let outer = Outer::of(outer);
     let (mut parts, mut domain, mut read_off) = (Vec::new(), 1u64, true);
     for mode in inner.flat() {
@@ -66,9 +66,9 @@ pub fn composition(outer: &Layout, inner: &Layout) -> Result<Layout, CuteError> 
         domain = domain.saturating_mul(mode.shape);
     }
     let mut next = parts.iter();
-    let result = Layout::from_tree(inner.tree().grow(&mut |_| {
+    let result = CuteLayout::from_tree(inner.tree().grow(&mut |_| {
         let part = next.next().map_or(&[][..], Vec::as_slice);
-        Ok(Layout::of_flat(&part.iter().map(|piece| piece.mode).collect::<Vec<_>>())?.tree().clone())
+        Ok(CuteLayout::of_flat(&part.iter().map(|piece| piece.mode).collect::<Vec<_>>())?.tree().clone())
     })?)?;
     match read_off.then(|| outer.carry(&parts)) {
         Some(None) => Ok(result),
@@ -85,7 +85,7 @@ pub fn composition(outer: &Layout, inner: &Layout) -> Result<Layout, CuteError> 
 ///
 /// # Errors
 /// As [`composition`]; [`CuteError::TooManyModes`] where there are more tilers than modes.
-pub fn composition_by(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+pub fn composition_by(layout: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
     match tiler {
         Tiler::Layout(inner) => composition(layout, inner),
         Tiler::Modes(tilers) => by_mode(layout, tilers, composition_by),
@@ -94,10 +94,10 @@ pub fn composition_by(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteErro
 
 /// Applies an operation to each mode and its tiler; modes without a tiler stay.
 pub(super) fn by_mode(
-    layout: &Layout,
+    layout: &CuteLayout,
     tilers: &[Tiler],
-    operation: fn(&Layout, &Tiler) -> Result<Layout, CuteError>,
-) -> Result<Layout, CuteError> {
+    operation: fn(&CuteLayout, &Tiler) -> Result<CuteLayout, CuteError>,
+) -> Result<CuteLayout, CuteError> {
     let mut modes = layout.modes();
     if tilers.len() > modes.len() {
         return Err(CuteError::TooManyModes { what: "the tiler", have: tilers.len(), most: modes.len() });
@@ -105,12 +105,12 @@ pub(super) fn by_mode(
     for (mode, tiler) in modes.iter_mut().zip(tilers) {
         *mode = operation(mode, tiler)?;
     }
-    Layout::from_modes(modes)
+    CuteLayout::from_modes(modes)
 }
 
 /// A mode of the result, and the digit of the outer layout that it counts.
 struct Piece {
-    mode: Mode,
+    mode: CuteMode,
     /// Which outer mode, and how far one step goes in its digit.
     digit: (usize, u64),
     /// What one step is in the integer coordinate of the result.
@@ -118,14 +118,14 @@ struct Piece {
 }
 
 struct Outer {
-    flat: Vec<Mode>,
+    flat: Vec<CuteMode>,
 }
 
 impl Outer {
-    fn of(layout: &Layout) -> Self {
+    fn of(layout: &CuteLayout) -> Self {
         let mut flat = coalesced(&layout.flat());
         if flat.is_empty() {
-            flat.push(Mode { shape: 1, stride: 0 });
+            flat.push(CuteMode { shape: 1, stride: 0 });
         }
         Self { flat }
     }
@@ -135,10 +135,10 @@ impl Outer {
     }
 
     /// The pieces of one inner mode, where strides and sizes divide.
-    fn read_off(&self, inner: Mode, mut domain: u64) -> Result<Option<Vec<Piece>>, CuteError> {
+    fn read_off(&self, inner: CuteMode, mut domain: u64) -> Result<Option<Vec<Piece>>, CuteError> {
         let (mut left, mut step, mut pieces) = (inner.shape, inner.stride, Vec::new());
         if left == 1 || step == 0 {
-            let mode = Mode { shape: left, stride: 0 };
+            let mode = CuteMode { shape: left, stride: 0 };
             return Ok(Some(vec![Piece { mode, digit: (0, 0), domain }]));
         }
         let last = self.flat.len() - 1;
@@ -157,7 +157,7 @@ impl Outer {
                 return Ok(None);
             }
             let stride = outer.stride.checked_mul(step).ok_or(CuteError::Overflow { what: "a stride" })?;
-            pieces.push(Piece { mode: Mode { shape, stride }, digit: (at, step), domain });
+            pieces.push(Piece { mode: CuteMode { shape, stride }, digit: (at, step), domain });
             (left, step, domain) = (left / shape, 1, domain.saturating_mul(shape));
             if left == 1 {
                 break;
@@ -184,7 +184,7 @@ impl Outer {
     }
 
     /// The only pieces that one inner mode can have, found from its values.
-    fn found(&self, inner: Mode, domain: u64) -> Result<Vec<Piece>, CuteError> {
+    fn found(&self, inner: CuteMode, domain: u64) -> Result<Vec<Piece>, CuteError> {
         let (mut left, mut step, mut pieces) = (inner.shape, 1u64, Vec::new());
         while left > 1 {
             let first = self.along(inner, step)?;
@@ -209,25 +209,25 @@ impl Outer {
                 None => left,
             };
             let at = domain.saturating_mul(step);
-            pieces.push(Piece { mode: Mode { shape, stride: first }, digit: (0, 0), domain: at });
+            pieces.push(Piece { mode: CuteMode { shape, stride: first }, digit: (0, 0), domain: at });
             (left, step) = (left / shape, step.saturating_mul(shape));
         }
         Ok(pieces)
     }
 
     /// The exact value at a coordinate of one inner mode.
-    fn along(&self, inner: Mode, index: u64) -> Result<u64, CuteError> {
+    fn along(&self, inner: CuteMode, index: u64) -> Result<u64, CuteError> {
         let inside = inner.stride.checked_mul(index).ok_or(CuteError::Overflow { what: "the inner value" })?;
         self.at(inside)
     }
 
-    fn differs(&self, result: &Layout, inner: &Layout, index: u64) -> Result<Option<CuteError>, CuteError> {
+    fn differs(&self, result: &CuteLayout, inner: &CuteLayout, index: u64) -> Result<Option<CuteError>, CuteError> {
         let (exact, candidate) = (self.at(inner.at(index)?)?, result.at(index)?);
         Ok((exact != candidate).then_some(CuteError::Inexact { operation: NAME, index, exact, candidate }))
     }
 
     /// The result, where it is right at every point.
-    fn checked(&self, result: Layout, inner: &Layout) -> Result<Layout, CuteError> {
+    fn checked(&self, result: CuteLayout, inner: &CuteLayout) -> Result<CuteLayout, CuteError> {
         if result.size() > MOST_POINTS {
             return Err(too_many(result.size()));
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{CuteError, IntTuple, Layout, Mode, Tree, composition};
+use super::{CuteError, CuteLayout, CuteMode, IntTuple, Tree, composition};
 
 /// A size, and how far one step goes along each axis.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -109,7 +109,7 @@ impl CoordinateLayout {
     /// # Errors
     /// As [`composition`], the values of a counterexample being the coordinates packed into one
     /// number, the first axis lowest; [`CuteError::Overflow`] where they do not fit 64 bits.
-    pub fn compose(&self, inner: &Layout) -> Result<Self, CuteError> {
+    pub fn compose(&self, inner: &CuteLayout) -> Result<Self, CuteError> {
         let weights = self.weights(inner)?;
         let packed = composition(&self.packed(&weights)?, inner)?;
         let modes = packed.tree().map(|mode| {
@@ -126,7 +126,7 @@ impl CoordinateLayout {
 
     /// What one step of each axis counts in a packed coordinate: more than all axes before it can
     /// reach within the inner layout, so that neither sums nor joined modes cross axes.
-    fn weights(&self, inner: &Layout) -> Result<Vec<u64>, CuteError> {
+    fn weights(&self, inner: &CuteLayout) -> Result<Vec<u64>, CuteError> {
         let (mut weight, mut weights) = (1u64, Vec::with_capacity(self.axes));
         for axis in 0..self.axes {
             weights.push(weight);
@@ -138,14 +138,14 @@ impl CoordinateLayout {
         Ok(weights)
     }
 
-    fn packed(&self, weights: &[u64]) -> Result<Layout, CuteError> {
+    fn packed(&self, weights: &[u64]) -> Result<CuteLayout, CuteError> {
         let packed = |mode: &CoordinateMode| {
             let mut steps = mode.stride.iter().zip(weights);
             let stride = steps.try_fold(0u64, |sum, (step, weight)| sum.checked_add(step.checked_mul(*weight)?))?;
-            Some(Mode { shape: mode.shape, stride })
+            Some(CuteMode { shape: mode.shape, stride })
         };
         let modes = self.modes.grow(&mut |mode| packed(mode).map(Tree::leaf).ok_or(VALUE))?;
-        Layout::from_tree(modes)
+        CuteLayout::from_tree(modes)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Division: a layout cut into a tile and the rest.
 
 use super::composition::by_mode;
-use super::{CuteError, Layout, Tiler, complement, composition};
+use super::{CuteError, CuteLayout, Tiler, complement, composition};
 
 /// `(tile, rest)`: the elements that the tiler names, and where the tile repeats. With a tiler a
 /// mode, each of those modes is divided.
@@ -15,11 +15,11 @@ use super::{CuteError, Layout, Tiler, complement, composition};
 /// assert_eq!(divided.to_string(), "((2,2),(2,3)):((4,1),(2,8))");
 /// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
-pub fn logical_divide(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+pub fn logical_divide(layout: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
     match tiler {
         Tiler::Layout(tile) => {
             let rest = complement(tile, layout.size())?;
-            composition(layout, &Layout::from_modes(vec![tile.clone(), rest])?)
+            composition(layout, &CuteLayout::from_modes(vec![tile.clone(), rest])?)
         }
         Tiler::Modes(tilers) => by_mode(layout, tilers, logical_divide),
     }
@@ -29,7 +29,7 @@ pub fn logical_divide(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteErro
 ///
 /// # Errors
 /// As [`logical_divide`].
-pub fn zipped_divide(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+pub fn zipped_divide(layout: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
     zipped(&logical_divide(layout, tiler)?, tiler)
 }
 
@@ -37,7 +37,7 @@ pub fn zipped_divide(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteError
 ///
 /// # Errors
 /// As [`logical_divide`].
-pub fn tiled_divide(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+pub fn tiled_divide(layout: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
     opened(&zipped_divide(layout, tiler)?, false)
 }
 
@@ -45,12 +45,12 @@ pub fn tiled_divide(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteError>
 ///
 /// # Errors
 /// As [`logical_divide`].
-pub fn flat_divide(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+pub fn flat_divide(layout: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
     opened(&zipped_divide(layout, tiler)?, true)
 }
 
 /// A layout of pairs, nested as the tiler, as a pair: firsts and seconds.
-pub(super) fn zipped(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+pub(super) fn zipped(layout: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
     let Tiler::Modes(tilers) = tiler else { return Ok(layout.clone()) };
     let (mut firsts, mut seconds) = (Vec::new(), Vec::new());
     let modes = layout.modes();
@@ -60,14 +60,14 @@ pub(super) fn zipped(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteError
         seconds.extend(pair.into_iter().skip(1));
     }
     seconds.extend(modes.into_iter().skip(tilers.len()));
-    Layout::from_modes(vec![Layout::from_modes(firsts)?, Layout::from_modes(seconds)?])
+    CuteLayout::from_modes(vec![CuteLayout::from_modes(firsts)?, CuteLayout::from_modes(seconds)?])
 }
 
 /// A pair with its second (and, where asked, its first) mode spread over the top.
-pub(super) fn opened(pair: &Layout, first_too: bool) -> Result<Layout, CuteError> {
+pub(super) fn opened(pair: &CuteLayout, first_too: bool) -> Result<CuteLayout, CuteError> {
     let mut modes = Vec::new();
     for (at, mode) in pair.modes().into_iter().enumerate() {
         if at == 0 && !first_too { modes.push(mode) } else { modes.extend(mode.modes()) }
     }
-    Layout::from_modes(modes)
+    CuteLayout::from_modes(modes)
 }

@@ -2,10 +2,10 @@
 
 use super::coalesce::coalesced;
 use super::composition::MOST_POINTS;
-use super::{CuteError, Layout, Mode, composition};
+use super::{CuteError, CuteLayout, CuteMode, composition};
 
 /// Modes with their stride in the integer coordinate, the smallest stride first; no mode of size 1.
-fn by_stride(layout: &Layout) -> Vec<(Mode, u64)> {
+fn by_stride(layout: &CuteLayout) -> Vec<(CuteMode, u64)> {
     let mut domain = 1u64;
     let mut modes: Vec<_> = layout
         .flat()
@@ -33,10 +33,10 @@ fn by_stride(layout: &Layout) -> Vec<(Mode, u64)> {
 /// assert_eq!(complement(&"(2,2):(1,6)".parse()?, 24)?.to_string(), "(3,2):(2,12)");
 /// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
-pub fn complement(layout: &Layout, size: u64) -> Result<Layout, CuteError> {
+pub fn complement(layout: &CuteLayout, size: u64) -> Result<CuteLayout, CuteError> {
     let (mut block, mut gaps, mut below) = (1u64, Vec::new(), Vec::new());
     for (mode, domain) in by_stride(layout).into_iter().filter(|(mode, _)| mode.stride != 0) {
-        let Mode { shape, stride } = mode;
+        let CuteMode { shape, stride } = mode;
         if stride % block != 0 {
             let start = stride - stride % block;
             if let Some(first) = coordinate_of(&below, stride) {
@@ -45,16 +45,16 @@ pub fn complement(layout: &Layout, size: u64) -> Result<Layout, CuteError> {
             }
             return Err(CuteError::NoComplement { stride, block, start });
         }
-        gaps.push(Mode { shape: stride / block, stride: block });
+        gaps.push(CuteMode { shape: stride / block, stride: block });
         block = shape.checked_mul(stride).ok_or(CuteError::Overflow { what: "the completed layout" })?;
         below.push((mode, domain));
     }
-    gaps.push(Mode { shape: size.div_ceil(block).max(1), stride: block });
-    Layout::of_flat(&coalesced(&gaps))
+    gaps.push(CuteMode { shape: size.div_ceil(block).max(1), stride: block });
+    CuteLayout::of_flat(&coalesced(&gaps))
 }
 
 /// The coordinate at which modes, the smallest stride first, have a value.
-fn coordinate_of(modes: &[(Mode, u64)], value: u64) -> Option<u64> {
+fn coordinate_of(modes: &[(CuteMode, u64)], value: u64) -> Option<u64> {
     let (mut rest, mut index) = (value, 0u64);
     for (mode, domain) in modes.iter().rev() {
         let digit = (rest / mode.stride).min(mode.shape - 1);
@@ -68,16 +68,16 @@ fn coordinate_of(modes: &[(Mode, u64)], value: u64) -> Option<u64> {
 ///
 /// # Errors
 /// [`CuteError::Overflow`].
-pub fn right_inverse(layout: &Layout) -> Result<Layout, CuteError> {
+pub fn right_inverse(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let (mut next, mut modes) = (1u64, Vec::new());
     for (mode, domain) in by_stride(layout).into_iter().filter(|(mode, _)| mode.stride != 0) {
         if mode.stride != next {
             break;
         }
         next = mode.shape.checked_mul(next).ok_or(CuteError::Overflow { what: "the inverse" })?;
-        modes.push(Mode { shape: mode.shape, stride: domain });
+        modes.push(CuteMode { shape: mode.shape, stride: domain });
     }
-    Layout::of_flat(&coalesced(&modes))
+    CuteLayout::of_flat(&coalesced(&modes))
 }
 
 /// A layout `l` with `l(layout(i)) == i`.
@@ -87,13 +87,13 @@ pub fn right_inverse(layout: &Layout) -> Result<Layout, CuteError> {
 /// # Errors
 /// [`CuteError::NotInjective`]; [`CuteError::NotUndone`] with a value that division by the strides
 /// does not send back; [`CuteError::TooManyPoints`], [`CuteError::Overflow`].
-pub fn left_inverse(layout: &Layout) -> Result<Layout, CuteError> {
+pub fn left_inverse(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let modes = by_stride(layout);
     if let Some((_, second)) = modes.iter().find(|(mode, _)| mode.stride == 0) {
         return Err(CuteError::NotInjective { operation: "left inverse", first: 0, second: *second, value: 0 });
     }
     match complement(layout, 1) {
-        Ok(rest) => right_inverse(&Layout::from_modes(vec![layout.clone(), rest])?),
+        Ok(rest) => right_inverse(&CuteLayout::from_modes(vec![layout.clone(), rest])?),
         Err(CuteError::NoComplement { .. }) => divided_inverse(layout, &modes),
         Err(CuteError::NotInjective { first, second, value, .. }) => {
             Err(CuteError::NotInjective { operation: "left inverse", first, second, value })
@@ -104,14 +104,14 @@ pub fn left_inverse(layout: &Layout) -> Result<Layout, CuteError> {
 
 /// Each digit read off by dividing by its stride. Right where each stride divides the next and no
 /// digit reaches it; elsewhere looked at point by point.
-fn divided_inverse(layout: &Layout, modes: &[(Mode, u64)]) -> Result<Layout, CuteError> {
-    let mut digits = vec![Mode { shape: modes.first().map_or(1, |(mode, _)| mode.stride), stride: 0 }];
+fn divided_inverse(layout: &CuteLayout, modes: &[(CuteMode, u64)]) -> Result<CuteLayout, CuteError> {
+    let mut digits = vec![CuteMode { shape: modes.first().map_or(1, |(mode, _)| mode.stride), stride: 0 }];
     for (at, (mode, domain)) in modes.iter().enumerate() {
         let room = modes.get(at + 1).map_or(mode.shape, |(next, _)| next.stride / mode.stride);
-        digits.push(Mode { shape: room, stride: *domain });
+        digits.push(CuteMode { shape: room, stride: *domain });
     }
-    let inverse = Layout::of_flat(&coalesced(&digits))?;
-    let divides = |pair: &[(Mode, u64)]| {
+    let inverse = CuteLayout::of_flat(&coalesced(&digits))?;
+    let divides = |pair: &[(CuteMode, u64)]| {
         let (mode, next) = (pair[0].0, pair[1].0.stride);
         next.is_multiple_of(mode.stride) && mode.shape <= next / mode.stride
     };
@@ -121,7 +121,7 @@ fn divided_inverse(layout: &Layout, modes: &[(Mode, u64)]) -> Result<Layout, Cut
     Ok(inverse)
 }
 
-fn looked_at(layout: &Layout, inverse: &Layout) -> Result<(), CuteError> {
+fn looked_at(layout: &CuteLayout, inverse: &CuteLayout) -> Result<(), CuteError> {
     let operation = "left inverse";
     let mut first = std::collections::HashMap::new();
     for (index, value) in (0..MOST_POINTS).zip(layout.values()) {
@@ -141,33 +141,33 @@ fn looked_at(layout: &Layout, inverse: &Layout) -> Result<(), CuteError> {
 ///
 /// # Errors
 /// [`CuteError::Overflow`].
-pub fn nullspace(layout: &Layout) -> Result<Layout, CuteError> {
+pub fn nullspace(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let kept = by_stride(layout).into_iter().filter(|(mode, _)| mode.stride == 0);
-    let mut kept: Vec<_> = kept.map(|(mode, domain)| Mode { shape: mode.shape, stride: domain }).collect();
+    let mut kept: Vec<_> = kept.map(|(mode, domain)| CuteMode { shape: mode.shape, stride: domain }).collect();
     kept.sort_by_key(|mode| mode.stride);
-    Layout::of_flat(&coalesced(&kept))
+    CuteLayout::of_flat(&coalesced(&kept))
 }
 
 /// The largest layout `r`, begun from the right inverse of `right`, with `left(r(i)) == right(r(i)) == i`.
 ///
 /// # Errors
 /// [`CuteError::Overflow`].
-pub fn max_common_layout(left: &Layout, right: &Layout) -> Result<Layout, CuteError> {
+pub fn max_common_layout(left: &CuteLayout, right: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let modes = right_inverse(right)?.flat();
     for kept in (0..=modes.len()).rev() {
-        let inverse = Layout::of_flat(&modes[..kept])?;
+        let inverse = CuteLayout::of_flat(&modes[..kept])?;
         let Ok(common) = composition(left, &inverse) else { continue };
         let first = coalesced(&common.flat()).first().copied();
-        let Some(Mode { shape, stride: 1 }) = first else { return Layout::of(1, 0) };
-        return composition(&inverse, &Layout::of(shape, 1)?);
+        let Some(CuteMode { shape, stride: 1 }) = first else { return CuteLayout::of(1, 0) };
+        return composition(&inverse, &CuteLayout::of(shape, 1)?);
     }
-    Layout::of(1, 0)
+    CuteLayout::of(1, 0)
 }
 
 /// The size of [`max_common_layout`]: so many elements lie one behind the other in both.
 ///
 /// # Errors
 /// As [`max_common_layout`].
-pub fn max_common_vector(left: &Layout, right: &Layout) -> Result<u64, CuteError> {
+pub fn max_common_vector(left: &CuteLayout, right: &CuteLayout) -> Result<u64, CuteError> {
     Ok(max_common_layout(left, right)?.size())
 }

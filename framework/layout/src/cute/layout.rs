@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use super::tuple::View;
+use super::tuple::TupleView;
 use super::{CuteError, IntTuple, Tree};
 
 /// A size and a stride: the values of a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Mode {
+pub struct CuteMode {
     /// How many elements.
     pub shape: u64,
     /// How far apart they lie.
@@ -18,15 +18,15 @@ pub struct Mode {
 ///
 /// Its size and its largest value below the size fit a machine word; no mode is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Layout(Tree<Mode>);
+pub struct CuteLayout(Tree<CuteMode>);
 
-impl Layout {
+impl CuteLayout {
     /// The layout of a shape and strides of the same nesting.
     ///
     /// # Errors
     /// [`CuteError::NotCongruent`], [`CuteError::EmptyMode`], [`CuteError::Overflow`].
     pub fn new(shape: &IntTuple, stride: &IntTuple) -> Result<Self, CuteError> {
-        let modes = shape.zip(stride, &mut |&shape, &stride| Mode { shape, stride });
+        let modes = shape.zip(stride, &mut |&shape, &stride| CuteMode { shape, stride });
         Self::from_tree(modes.ok_or_else(|| CuteError::NotCongruent {
             left: shape.to_string(),
             right: stride.to_string(),
@@ -37,13 +37,13 @@ impl Layout {
     /// The compact layout of a shape, leftmost mode fastest.
     ///
     /// # Errors
-    /// As [`Layout::new`].
+    /// As [`CuteLayout::new`].
     pub fn compact(shape: &IntTuple) -> Result<Self, CuteError> {
         let mut next = Some(1u64);
         let modes = shape.map(|&shape| {
             let stride = next;
             next = stride.and_then(|stride| stride.checked_mul(shape));
-            Mode { shape, stride: stride.unwrap_or(0) }
+            CuteMode { shape, stride: stride.unwrap_or(0) }
         });
         Self::from_tree(modes)
     }
@@ -51,16 +51,16 @@ impl Layout {
     /// A layout of one mode.
     ///
     /// # Errors
-    /// As [`Layout::new`].
+    /// As [`CuteLayout::new`].
     pub fn of(shape: u64, stride: u64) -> Result<Self, CuteError> {
-        Self::from_tree(Tree::leaf(Mode { shape, stride }))
+        Self::from_tree(Tree::leaf(CuteMode { shape, stride }))
     }
 
     /// The layout of a tree of modes.
     ///
     /// # Errors
-    /// As [`Layout::new`].
-    pub fn from_tree(modes: Tree<Mode>) -> Result<Self, CuteError> {
+    /// As [`CuteLayout::new`].
+    pub fn from_tree(modes: Tree<CuteMode>) -> Result<Self, CuteError> {
         let (mut size, mut last) = (1u64, 0u64);
         for (at, mode) in modes.leaves().into_iter().enumerate() {
             let reach = mode.shape.checked_sub(1).ok_or(CuteError::EmptyMode { mode: at })?;
@@ -77,13 +77,13 @@ impl Layout {
     /// The layout with these modes at its top.
     ///
     /// # Errors
-    /// As [`Layout::new`], [`CuteError::TooDeep`].
+    /// As [`CuteLayout::new`], [`CuteError::TooDeep`].
     pub fn from_modes(modes: Vec<Self>) -> Result<Self, CuteError> {
         Self::from_tree(Tree::tuple(modes.into_iter().map(|mode| mode.0).collect())?)
     }
 
     /// A flat layout: one mode stands alone, none is `1:0`.
-    pub(super) fn of_flat(modes: &[Mode]) -> Result<Self, CuteError> {
+    pub(super) fn of_flat(modes: &[CuteMode]) -> Result<Self, CuteError> {
         match modes {
             [] => Self::of(1, 0),
             [mode] => Self::from_tree(Tree::leaf(*mode)),
@@ -92,7 +92,7 @@ impl Layout {
     }
 
     /// The modes as a tree.
-    pub fn tree(&self) -> &Tree<Mode> {
+    pub fn tree(&self) -> &Tree<CuteMode> {
         &self.0
     }
 
@@ -127,7 +127,7 @@ impl Layout {
     }
 
     /// The leaves from left to right.
-    pub fn flat(&self) -> Vec<Mode> {
+    pub fn flat(&self) -> Vec<CuteMode> {
         self.0.leaves().into_iter().copied().collect()
     }
 
@@ -184,7 +184,7 @@ impl Layout {
     /// The layout with `mode` (or `1:0`) put behind until it has `rank` modes.
     ///
     /// # Errors
-    /// As [`Layout::new`]; [`CuteError::TooManyModes`] where the rank is beyond 1024.
+    /// As [`CuteLayout::new`]; [`CuteError::TooManyModes`] where the rank is beyond 1024.
     pub fn append(&self, rank: usize, mode: Option<&Self>) -> Result<Self, CuteError> {
         self.extended(rank, mode, false)
     }
@@ -192,7 +192,7 @@ impl Layout {
     /// The layout with `mode` (or `1:0`) put before until it has `rank` modes.
     ///
     /// # Errors
-    /// As [`Layout::append`].
+    /// As [`CuteLayout::append`].
     pub fn prepend(&self, rank: usize, mode: Option<&Self>) -> Result<Self, CuteError> {
         self.extended(rank, mode, true)
     }
@@ -212,7 +212,7 @@ impl Layout {
     }
 }
 
-impl fmt::Display for Layout {
+impl fmt::Display for CuteLayout {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}:{}", self.shape(), self.stride())
     }
@@ -221,7 +221,7 @@ impl fmt::Display for Layout {
 const COORDINATE: CuteError = CuteError::Overflow { what: "the value at the coordinate" };
 
 /// The value of flat modes at an integer; the last mode is not reduced.
-pub(super) fn value_at(flat: &[Mode], index: u64) -> Result<u64, CuteError> {
+pub(super) fn value_at(flat: &[CuteMode], index: u64) -> Result<u64, CuteError> {
     let (mut rest, mut value) = (index, 0u64);
     for (at, mode) in flat.iter().enumerate() {
         let digit = if at + 1 == flat.len() { rest } else { rest % mode.shape };
@@ -232,16 +232,16 @@ pub(super) fn value_at(flat: &[Mode], index: u64) -> Result<u64, CuteError> {
     Ok(value)
 }
 
-fn value_of(modes: &Tree<Mode>, coordinate: &IntTuple) -> Result<u64, CuteError> {
+fn value_of(modes: &Tree<CuteMode>, coordinate: &IntTuple) -> Result<u64, CuteError> {
     let inside = match coordinate.view() {
-        View::Leaf(&index) => {
+        TupleView::Leaf(&index) => {
             let flat: Vec<_> = modes.leaves().into_iter().copied().collect();
             return value_at(&flat, index);
         }
-        View::Tuple(inside) => inside,
+        TupleView::Tuple(inside) => inside,
     };
     match modes.view() {
-        View::Tuple(modes) if modes.len() == inside.len() => modes
+        TupleView::Tuple(modes) if modes.len() == inside.len() => modes
             .iter()
             .zip(inside)
             .try_fold(0u64, |sum, (mode, coordinate)| sum.checked_add(value_of(mode, coordinate)?).ok_or(COORDINATE)),
@@ -276,5 +276,5 @@ pub fn idx2crd(index: u64, shape: &IntTuple) -> Result<IntTuple, CuteError> {
 /// # Errors
 /// [`CuteError::NotCongruent`], [`CuteError::EmptyMode`], [`CuteError::Overflow`].
 pub fn crd2idx(coordinate: &IntTuple, shape: &IntTuple) -> Result<u64, CuteError> {
-    Layout::compact(shape)?.at_coordinate(coordinate)
+    CuteLayout::compact(shape)?.at_coordinate(coordinate)
 }

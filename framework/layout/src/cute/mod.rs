@@ -41,17 +41,17 @@ pub use coordinates::{CoordinateLayout, CoordinateMode};
 pub use divide::{flat_divide, logical_divide, tiled_divide, zipped_divide};
 pub use error::CuteError;
 pub use inverse::{complement, left_inverse, max_common_layout, max_common_vector, nullspace, right_inverse};
-pub use layout::{Layout, Mode, crd2idx, idx2crd};
+pub use layout::{CuteLayout, CuteMode, crd2idx, idx2crd};
 pub use product::{
     blocked_product, flat_product, logical_product, raked_product, tile_to_shape, tiled_product, zipped_product,
 };
 pub use recast::{downcast, recast, upcast};
 pub use select::Selection;
 pub use swizzle::{ComposedLayout, Swizzle};
-pub use task_mapping::{Index, IndexTerm, LoopNest, Source, TaskMapping};
+pub use task_mapping::{IndexTerm, LoopIndex, LoopNest, Source, TaskMapping};
 pub use tensor::{of_tensor, to_distributed, to_memory};
 pub use text::open_tuple;
 pub use thread_value::ThreadValue;
-pub use tuple::{IntTuple, Tree, View};
+pub use tuple::{IntTuple, Tree, TupleView};
 
 pub use crate::limits::MAX_DEPTH;

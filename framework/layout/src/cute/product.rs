@@ -2,7 +2,7 @@
 
 use super::composition::by_mode;
 use super::divide::{opened, zipped};
-use super::{CuteError, IntTuple, Layout, Mode, Tiler, Tree, complement, composition};
+use super::{CuteError, CuteLayout, CuteMode, IntTuple, Tiler, Tree, complement, composition};
 
 /// `(block, repetition)`: the block, and where its copies lie, without overlap. With a tiler a mode,
 /// each of those modes is repeated.
@@ -16,13 +16,13 @@ use super::{CuteError, IntTuple, Layout, Mode, Tiler, Tree, complement, composit
 /// assert_eq!(product.to_string(), "((2,2),(2,3)):((4,1),(2,8))");
 /// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
-pub fn logical_product(block: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+pub fn logical_product(block: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
     match tiler {
         Tiler::Layout(tile) => {
             let reach = block.size().checked_mul(tile.cosize());
             let reach = reach.ok_or(CuteError::Overflow { what: "the size of the product" })?;
             let copies = composition(&complement(block, reach)?, tile)?;
-            Layout::from_modes(vec![block.clone(), copies])
+            CuteLayout::from_modes(vec![block.clone(), copies])
         }
         Tiler::Modes(tilers) => by_mode(block, tilers, logical_product),
     }
@@ -32,7 +32,7 @@ pub fn logical_product(block: &Layout, tiler: &Tiler) -> Result<Layout, CuteErro
 ///
 /// # Errors
 /// As [`logical_product`].
-pub fn zipped_product(block: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+pub fn zipped_product(block: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
     zipped(&logical_product(block, tiler)?, tiler)
 }
 
@@ -40,7 +40,7 @@ pub fn zipped_product(block: &Layout, tiler: &Tiler) -> Result<Layout, CuteError
 ///
 /// # Errors
 /// As [`logical_product`].
-pub fn tiled_product(block: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+pub fn tiled_product(block: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
     opened(&zipped_product(block, tiler)?, false)
 }
 
@@ -48,7 +48,7 @@ pub fn tiled_product(block: &Layout, tiler: &Tiler) -> Result<Layout, CuteError>
 ///
 /// # Errors
 /// As [`logical_product`].
-pub fn flat_product(block: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+pub fn flat_product(block: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
     opened(&zipped_product(block, tiler)?, true)
 }
 
@@ -56,7 +56,7 @@ pub fn flat_product(block: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> 
 ///
 /// # Errors
 /// As [`logical_product`].
-pub fn blocked_product(block: &Layout, tile: &Layout) -> Result<Layout, CuteError> {
+pub fn blocked_product(block: &CuteLayout, tile: &CuteLayout) -> Result<CuteLayout, CuteError> {
     paired(block, tile, false)
 }
 
@@ -64,25 +64,25 @@ pub fn blocked_product(block: &Layout, tile: &Layout) -> Result<Layout, CuteErro
 ///
 /// # Errors
 /// As [`logical_product`].
-pub fn raked_product(block: &Layout, tile: &Layout) -> Result<Layout, CuteError> {
+pub fn raked_product(block: &CuteLayout, tile: &CuteLayout) -> Result<CuteLayout, CuteError> {
     paired(block, tile, true)
 }
 
-fn paired(block: &Layout, tile: &Layout, repetition_first: bool) -> Result<Layout, CuteError> {
+fn paired(block: &CuteLayout, tile: &CuteLayout, repetition_first: bool) -> Result<CuteLayout, CuteError> {
     let rank = block.rank().max(tile.rank());
     let (block, tile) = (ranked(block, rank)?, ranked(tile, rank)?);
     let product = logical_product(&block, &Tiler::Layout(tile))?.modes();
-    let [block, copies] = product.as_slice() else { return Layout::from_modes(product) };
+    let [block, copies] = product.as_slice() else { return CuteLayout::from_modes(product) };
     let pairs = block.modes().into_iter().zip(copies.modes());
     let pairs = pairs.map(|(block, copies)| {
-        Layout::from_modes(if repetition_first { vec![copies, block] } else { vec![block, copies] })
+        CuteLayout::from_modes(if repetition_first { vec![copies, block] } else { vec![block, copies] })
     });
-    Layout::from_modes(pairs.collect::<Result<_, _>>()?)
+    CuteLayout::from_modes(pairs.collect::<Result<_, _>>()?)
 }
 
 /// The layout as a tuple of `rank` modes.
-fn ranked(layout: &Layout, rank: usize) -> Result<Layout, CuteError> {
-    Layout::from_modes(layout.append(rank, None)?.modes())
+fn ranked(layout: &CuteLayout, rank: usize) -> Result<CuteLayout, CuteError> {
+    CuteLayout::from_modes(layout.append(rank, None)?.modes())
 }
 
 /// The block repeated until it fills a shape; `order` ranks the modes, the smallest repeated first.
@@ -91,7 +91,7 @@ fn ranked(layout: &Layout, rank: usize) -> Result<Layout, CuteError> {
 /// [`CuteError::NotDivisible`] where the block does not divide the shape,
 /// [`CuteError::NotCongruent`] where the order has not one integer a mode, and as
 /// [`blocked_product`].
-pub fn tile_to_shape(block: &Layout, shape: &IntTuple, order: Option<&IntTuple>) -> Result<Layout, CuteError> {
+pub fn tile_to_shape(block: &CuteLayout, shape: &IntTuple, order: Option<&IntTuple>) -> Result<CuteLayout, CuteError> {
     let rank = shape.rank().max(block.rank());
     let block = ranked(block, rank)?;
     let mut wanted = shape.modes().iter().map(IntTuple::product).collect::<Result<Vec<_>, _>>()?;
@@ -108,7 +108,7 @@ pub fn tile_to_shape(block: &Layout, shape: &IntTuple, order: Option<&IntTuple>)
 }
 
 /// The compact layout whose strides grow in the given order of the modes.
-fn ordered(counts: &[u64], order: Option<&IntTuple>) -> Result<Layout, CuteError> {
+fn ordered(counts: &[u64], order: Option<&IntTuple>) -> Result<CuteLayout, CuteError> {
     let ranks: Vec<u64> = match order {
         None => (0..counts.len() as u64).collect(),
         Some(order) => order.leaves().into_iter().copied().collect(),
@@ -122,11 +122,11 @@ fn ordered(counts: &[u64], order: Option<&IntTuple>) -> Result<Layout, CuteError
     }
     let mut by_rank: Vec<_> = (0..counts.len()).collect();
     by_rank.sort_by_key(|&at| (ranks[at], at));
-    let (mut modes, mut next) = (vec![Mode { shape: 1, stride: 0 }; counts.len()], 1u64);
+    let (mut modes, mut next) = (vec![CuteMode { shape: 1, stride: 0 }; counts.len()], 1u64);
     for at in by_rank {
         let shape = counts[at];
-        modes[at] = Mode { shape, stride: if shape == 1 { 0 } else { next } };
+        modes[at] = CuteMode { shape, stride: if shape == 1 { 0 } else { next } };
         next = next.checked_mul(shape).ok_or(CuteError::Overflow { what: "the size of the result" })?;
     }
-    Layout::from_tree(Tree::flat(modes))
+    CuteLayout::from_tree(Tree::flat(modes))
 }

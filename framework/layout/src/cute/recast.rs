@@ -1,6 +1,6 @@
 //! Layouts of the same memory in elements of another width.
 
-use super::{CuteError, Layout, Mode, Tree};
+use super::{CuteError, CuteLayout, CuteMode, Tree};
 
 /// The layout of elements each of which is `factor` old ones: a mode of stride below the factor
 /// shrinks, the other strides are divided. The last element of a mode may be in part outside.
@@ -8,30 +8,30 @@ use super::{CuteError, Layout, Mode, Tree};
 /// # Errors
 /// [`CuteError::NotDivisible`] where a stride neither divides nor is divided by the factor;
 /// [`CuteError::Inexact`] where old elements of one new element add up to the next one.
-pub fn upcast(layout: &Layout, factor: u64) -> Result<Layout, CuteError> {
+pub fn upcast(layout: &CuteLayout, factor: u64) -> Result<CuteLayout, CuteError> {
     let operation = "upcast";
     let wrong = |number| CuteError::NotDivisible { operation, number, divisor: factor };
     if factor == 0 {
         return Err(wrong(0));
     }
-    let wide = layout.tree().grow(&mut |&Mode { shape, stride }| {
+    let wide = layout.tree().grow(&mut |&CuteMode { shape, stride }| {
         let mode = if stride == 0 || factor == 1 {
-            Mode { shape, stride }
+            CuteMode { shape, stride }
         } else if stride.is_multiple_of(factor) {
-            Mode { shape, stride: stride / factor }
+            CuteMode { shape, stride: stride / factor }
         } else if factor.is_multiple_of(stride) {
-            Mode { shape: shape.div_ceil(factor / stride), stride: 1 }
+            CuteMode { shape: shape.div_ceil(factor / stride), stride: 1 }
         } else {
             return Err(wrong(stride));
         };
         Ok(Tree::leaf(mode))
     })?;
     inside_one(layout, factor)?;
-    Layout::from_tree(wide)
+    CuteLayout::from_tree(wide)
 }
 
 /// The old elements that modes of small strides put into one new element must stay in it.
-fn inside_one(layout: &Layout, factor: u64) -> Result<(), CuteError> {
+fn inside_one(layout: &CuteLayout, factor: u64) -> Result<(), CuteError> {
     let (mut reach, mut index, mut domain) = (0u64, 0u64, 1u64);
     for mode in layout.flat() {
         if mode.stride != 0 && mode.stride < factor {
@@ -53,15 +53,15 @@ fn inside_one(layout: &Layout, factor: u64) -> Result<(), CuteError> {
 ///
 /// # Errors
 /// [`CuteError::NotDivisible`] for 0, [`CuteError::Overflow`].
-pub fn downcast(layout: &Layout, factor: u64) -> Result<Layout, CuteError> {
+pub fn downcast(layout: &CuteLayout, factor: u64) -> Result<CuteLayout, CuteError> {
     if factor == 0 {
         return Err(CuteError::NotDivisible { operation: "downcast", number: 1, divisor: 0 });
     }
     let product = |a: u64| a.checked_mul(factor).ok_or(CuteError::Overflow { what: "the narrower layout" });
-    Layout::from_tree(layout.tree().grow(&mut |&Mode { shape, stride }| {
+    CuteLayout::from_tree(layout.tree().grow(&mut |&CuteMode { shape, stride }| {
         Ok(Tree::leaf(match stride {
-            1 => Mode { shape: product(shape)?, stride },
-            _ => Mode { shape, stride: product(stride)? },
+            1 => CuteMode { shape: product(shape)?, stride },
+            _ => CuteMode { shape, stride: product(stride)? },
         }))
     })?)
 }
@@ -71,7 +71,7 @@ pub fn downcast(layout: &Layout, factor: u64) -> Result<Layout, CuteError> {
 /// # Errors
 /// [`CuteError::NotDivisible`] where neither width divides the other, and as [`upcast`] and
 /// [`downcast`].
-pub fn recast(layout: &Layout, old: u64, new: u64) -> Result<Layout, CuteError> {
+pub fn recast(layout: &CuteLayout, old: u64, new: u64) -> Result<CuteLayout, CuteError> {
     match (new.checked_rem(old), old.checked_rem(new)) {
         (Some(0), Some(_)) => upcast(layout, new / old),
         (_, Some(0)) => downcast(layout, old / new),

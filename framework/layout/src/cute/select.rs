@@ -1,7 +1,7 @@
 //! Parts of layouts by coordinate, and shapes compared.
 
-use super::tuple::View;
-use super::{CuteError, IntTuple, Layout, Tree, composition};
+use super::tuple::TupleView;
+use super::{CuteError, CuteLayout, IntTuple, Tree, composition};
 
 /// A coordinate with places left open: `None` (`_` in text) takes all of a mode.
 pub type Selection = Tree<Option<u64>>;
@@ -14,8 +14,8 @@ impl Tree<u64> {
     /// [`CuteError::Overflow`].
     pub fn is_compatible(&self, other: &Self) -> Result<bool, CuteError> {
         match (self.view(), other.view()) {
-            (View::Leaf(&size), _) => Ok(size == other.product()?),
-            (View::Tuple(own), View::Tuple(others)) if own.len() == others.len() => {
+            (TupleView::Leaf(&size), _) => Ok(size == other.product()?),
+            (TupleView::Tuple(own), TupleView::Tuple(others)) if own.len() == others.len() => {
                 own.iter().zip(others).try_fold(true, |all, (own, other)| Ok(all && own.is_compatible(other)?))
             }
             _ => Ok(false),
@@ -28,16 +28,16 @@ impl<T> Tree<T> {
     /// anything there.
     pub fn is_weakly_congruent<U>(&self, other: &Tree<U>) -> bool {
         match (self.view(), other.view()) {
-            (View::Leaf(_), _) => true,
-            (View::Tuple(own), View::Tuple(others)) => {
+            (TupleView::Leaf(_), _) => true,
+            (TupleView::Tuple(own), TupleView::Tuple(others)) => {
                 own.len() == others.len() && own.iter().zip(others).all(|(own, other)| own.is_weakly_congruent(other))
             }
-            (View::Tuple(_), View::Leaf(_)) => false,
+            (TupleView::Tuple(_), TupleView::Leaf(_)) => false,
         }
     }
 }
 
-impl Layout {
+impl CuteLayout {
     /// The modes that a selection leaves open, and the offset of the places that it fixes: the
     /// layout at `c` plus the offset is this layout at the selection with `c` filled in. Open modes
     /// within tuples that are not open as a whole become modes at the top.
@@ -62,14 +62,14 @@ impl Layout {
     /// The modes that a selection fixes: the layout of its places.
     ///
     /// # Errors
-    /// As [`Layout::slice`].
+    /// As [`CuteLayout::slice`].
     pub fn dice(&self, selection: &Selection) -> Result<Self, CuteError> {
         self.picked(selection, false)
     }
 
     /// The modes whose place in the selection is open, or is not; all of the layout for one place.
     fn picked(&self, selection: &Selection, open: bool) -> Result<Self, CuteError> {
-        if let View::Leaf(place) = selection.view() {
+        if let TupleView::Leaf(place) = selection.view() {
             return if place.is_none() == open { Ok(self.clone()) } else { Self::from_modes(Vec::new()) };
         }
         let mut kept = Vec::new();
@@ -79,13 +79,13 @@ impl Layout {
 
     fn pick(&self, selection: &Selection, open: bool, kept: &mut Vec<Self>) -> Result<(), CuteError> {
         match (selection.view(), self.tree().view()) {
-            (View::Leaf(place), _) => {
+            (TupleView::Leaf(place), _) => {
                 if place.is_none() == open {
                     kept.push(self.clone());
                 }
                 Ok(())
             }
-            (View::Tuple(places), View::Tuple(modes)) if places.len() == modes.len() => {
+            (TupleView::Tuple(places), TupleView::Tuple(modes)) if places.len() == modes.len() => {
                 let modes = self.modes();
                 places.iter().zip(&modes).try_for_each(|(place, mode)| mode.pick(place, open, kept))
             }
@@ -108,12 +108,12 @@ impl Layout {
     /// The layout with another mode in the place of one at the top.
     ///
     /// # Errors
-    /// [`CuteError::TooManyModes`] where there is no such mode; as [`Layout::new`].
+    /// [`CuteError::TooManyModes`] where there is no such mode; as [`CuteLayout::new`].
     pub fn replace(&self, mode: usize, by: &Self) -> Result<Self, CuteError> {
         let mut modes = self.modes();
         let most = modes.len();
         let place = modes.get_mut(mode).ok_or(CuteError::TooManyModes { what: "the layout", have: mode + 1, most })?;
         *place = by.clone();
-        if let View::Leaf(_) = self.tree().view() { Ok(by.clone()) } else { Self::from_modes(modes) }
+        if let TupleView::Leaf(_) = self.tree().view() { Ok(by.clone()) } else { Self::from_modes(modes) }
     }
 }

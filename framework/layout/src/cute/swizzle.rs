@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{CuteError, Layout, composition};
+use super::{CuteError, CuteLayout, composition};
 
 /// `x ^ ((x & yyy) >> shift)`, where `yyy` are `bits` bits from bit `base + max(0, shift)`; a
 /// negative shift shifts left.
@@ -76,7 +76,7 @@ impl fmt::Display for Swizzle {
 pub struct ComposedLayout {
     swizzles: Vec<Swizzle>,
     offset: u64,
-    layout: Layout,
+    layout: CuteLayout,
 }
 
 impl ComposedLayout {
@@ -84,7 +84,7 @@ impl ComposedLayout {
     ///
     /// # Errors
     /// [`CuteError::Overflow`] where offset and largest value do not fit a word.
-    pub fn new(swizzles: Vec<Swizzle>, offset: u64, layout: Layout) -> Result<Self, CuteError> {
+    pub fn new(swizzles: Vec<Swizzle>, offset: u64, layout: CuteLayout) -> Result<Self, CuteError> {
         let reach = layout.cosize().checked_add(offset);
         reach.ok_or(CuteError::Overflow { what: "the offset and the largest value of the layout" })?;
         Ok(Self { swizzles, offset, layout })
@@ -101,7 +101,7 @@ impl ComposedLayout {
     }
 
     /// The layout.
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &CuteLayout {
         &self.layout
     }
 
@@ -119,7 +119,7 @@ impl ComposedLayout {
     ///
     /// # Errors
     /// As [`composition`] of the layouts.
-    pub fn compose(&self, inner: &Layout) -> Result<Self, CuteError> {
+    pub fn compose(&self, inner: &CuteLayout) -> Result<Self, CuteError> {
         Self::new(self.swizzles.clone(), self.offset, composition(&self.layout, inner)?)
     }
 

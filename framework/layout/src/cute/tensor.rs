@@ -2,7 +2,7 @@
 
 use crate::{Dim, Layout as TensorLayout, LayoutError, LinearLayout, MemoryLayout};
 
-use super::{ComposedLayout, CuteError, Layout, Mode, Tree, coalesce, from_linear, to_linear_modes};
+use super::{ComposedLayout, CuteError, CuteLayout, CuteMode, Tree, coalesce, from_linear, to_linear_modes};
 
 /// A tensor's layout as CuTe writes it.
 ///
@@ -61,15 +61,15 @@ fn in_memory(memory: &MemoryLayout) -> Result<ComposedLayout, CuteError> {
         return Err(CuteError::Padded { reason: "a swizzle acts on the offset before padding is added" });
     }
     // Intervals are powers of two, so padding is a sum over the bits of the offset.
-    let bits = |mode: Layout| {
-        let strides = mode.flat().into_iter().flat_map(|Mode { shape, stride }| {
-            (0..shape.ilog2()).map(move |bit| Mode { shape: 2, stride: memory.physical_offset(stride << bit) })
+    let bits = |mode: CuteLayout| {
+        let strides = mode.flat().into_iter().flat_map(|CuteMode { shape, stride }| {
+            (0..shape.ilog2()).map(move |bit| CuteMode { shape: 2, stride: memory.physical_offset(stride << bit) })
         });
-        Layout::from_tree(Tree::flat(strides))
+        CuteLayout::from_tree(Tree::flat(strides))
     };
     let axes = if memory.linear.outs().len() == 1 { vec![offsets.layout().clone()] } else { offsets.layout().modes() };
     let mut padded = axes.into_iter().map(|axis| coalesce(&bits(axis)?)).collect::<Result<Vec<_>, _>>()?;
-    let layout = if padded.len() == 1 { padded.remove(0) } else { Layout::from_modes(padded)? };
+    let layout = if padded.len() == 1 { padded.remove(0) } else { CuteLayout::from_modes(padded)? };
     ComposedLayout::new(Vec::new(), 0, layout)
 }
 
@@ -121,7 +121,7 @@ pub fn to_memory(layout: &ComposedLayout, shape: &[u64]) -> Result<MemoryLayout,
         false => ComposedLayout::new(
             layout.swizzles().to_vec(),
             layout.offset(),
-            Layout::from_modes(vec![layout.layout().clone()])?,
+            CuteLayout::from_modes(vec![layout.layout().clone()])?,
         )?,
     };
     let offsets = to_linear_modes(&whole, &dims, &[(Dim::OFFSET, size), (Dim::BLOCK, 1)])?;

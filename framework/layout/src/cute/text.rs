@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::{
-    ComposedLayout, CoordinateLayout, CoordinateMode, CuteError, IntTuple, Layout, MAX_DEPTH, Selection, Swizzle,
+    ComposedLayout, CoordinateLayout, CoordinateMode, CuteError, CuteLayout, IntTuple, MAX_DEPTH, Selection, Swizzle,
     TaskMapping, Tree,
 };
 use crate::text::{Cursor, Parsed};
@@ -98,10 +98,10 @@ impl<'a> Reader<'a> {
         CoordinateLayout::new(axes, modes)
     }
 
-    fn layout(&mut self) -> Result<Layout, CuteError> {
+    fn layout(&mut self) -> Result<CuteLayout, CuteError> {
         let shape = self.tuple()?;
         // A shape alone stands for its compact layout.
-        if self.cursor.takes(":") { Layout::new(&shape, &self.tuple()?) } else { Layout::compact(&shape) }
+        if self.cursor.takes(":") { CuteLayout::new(&shape, &self.tuple()?) } else { CuteLayout::compact(&shape) }
     }
 
     fn swizzle(&mut self) -> Result<Swizzle, CuteError> {
@@ -205,7 +205,7 @@ impl FromStr for CoordinateLayout {
     }
 }
 
-impl FromStr for Layout {
+impl FromStr for CuteLayout {
     type Err = CuteError;
 
     fn from_str(text: &str) -> Result<Self, CuteError> {

@@ -1,7 +1,7 @@
 //! Thread-value layouts: which element of a tile each value of each thread is.
 
 use super::{
-    ComposedLayout, CuteError, IntTuple, Layout, Tiler, composition, raked_product, right_inverse, zipped_divide,
+    ComposedLayout, CuteError, CuteLayout, IntTuple, Tiler, composition, raked_product, right_inverse, zipped_divide,
 };
 
 /// A layout `(thread, value)` into a tile, whose elements are counted with the first axis fastest.
@@ -17,7 +17,7 @@ use super::{
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ThreadValue {
     tile: IntTuple,
-    layout: Layout,
+    layout: CuteLayout,
 }
 
 impl ThreadValue {
@@ -26,7 +26,7 @@ impl ThreadValue {
     /// # Errors
     /// [`CuteError::NotCongruent`] where the layout has other than two modes,
     /// [`CuteError::OutsideTile`] where it reaches past the tile.
-    pub fn new(tile: &IntTuple, layout: Layout) -> Result<Self, CuteError> {
+    pub fn new(tile: &IntTuple, layout: CuteLayout) -> Result<Self, CuteError> {
         if layout.rank() != 2 {
             return Err(CuteError::NotCongruent {
                 left: layout.to_string(),
@@ -48,7 +48,7 @@ impl ThreadValue {
     /// # Errors
     /// [`CuteError::NotNumbered`] where the numbers of threads or of values leave gaps or repeat; as
     /// [`raked_product`] and [`composition`].
-    pub fn of_product(threads: &Layout, values: &Layout) -> Result<Self, CuteError> {
+    pub fn of_product(threads: &CuteLayout, values: &CuteLayout) -> Result<Self, CuteError> {
         for arrangement in [threads, values] {
             let (numbered, size) = (right_inverse(arrangement)?.size(), arrangement.size());
             if numbered != size {
@@ -56,7 +56,7 @@ impl ThreadValue {
             }
         }
         let numbered = raked_product(threads, values)?;
-        let tile = IntTuple::flat(numbered.modes().iter().map(Layout::size));
+        let tile = IntTuple::flat(numbered.modes().iter().map(CuteLayout::size));
         // The product numbers the threads of a value first.
         let counts = IntTuple::flat([threads.size(), values.size()]);
         Self::new(&tile, right_inverse(&numbered)?.with_shape(&counts)?)
@@ -68,7 +68,7 @@ impl ThreadValue {
     }
 
     /// The layout `(thread, value)`.
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &CuteLayout {
         &self.layout
     }
 
@@ -85,7 +85,7 @@ impl ThreadValue {
     ///
     /// # Errors
     /// As [`zipped_divide`] and [`composition`].
-    pub fn partition(&self, tensor: &Layout) -> Result<Layout, CuteError> {
+    pub fn partition(&self, tensor: &CuteLayout) -> Result<CuteLayout, CuteError> {
         let divided = zipped_divide(tensor, &Tiler::of_shape(&self.tile)?)?;
         let mut parts = divided.modes().into_iter();
         let (Some(tile), Some(rest)) = (parts.next(), parts.next()) else {
@@ -93,6 +93,6 @@ impl ThreadValue {
         };
         let mut modes = composition(&tile, &self.layout)?.modes();
         modes.push(rest);
-        Layout::from_modes(modes)
+        CuteLayout::from_modes(modes)
     }
 }

@@ -19,7 +19,7 @@ enum Node<T> {
 
 /// What a tree is at its top.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum View<'a, T> {
+pub enum TupleView<'a, T> {
     /// A value.
     Leaf(&'a T),
     /// A tuple.
@@ -47,10 +47,10 @@ impl<T> Tree<T> {
     }
 
     /// What the tree is at its top.
-    pub fn view(&self) -> View<'_, T> {
+    pub fn view(&self) -> TupleView<'_, T> {
         match &self.0 {
-            Node::Leaf(value) => View::Leaf(value),
-            Node::Tuple(modes) => View::Tuple(modes),
+            Node::Leaf(value) => TupleView::Leaf(value),
+            Node::Tuple(modes) => TupleView::Tuple(modes),
         }
     }
 

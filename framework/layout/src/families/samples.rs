@@ -1,6 +1,6 @@
 //! Typical layouts of the neutral families, for conformance suites.
 
-use crate::{Attribute, FamilySpec, Sample, SampleUse};
+use crate::{FamilyAttribute, FamilySpec, Sample, SampleUse};
 
 /// Loads that coalesce along rows and along columns, what reductions leave, operands of plain
 /// multiply-adds, and memory for all of them.
@@ -26,7 +26,7 @@ pub(super) fn typical(use_case: SampleUse) -> Vec<Sample> {
 }
 
 fn memory(vector: u32) -> [Sample; 4] {
-    let order = |fastest: [i64; 2]| Attribute::from(fastest);
+    let order = |fastest: [i64; 2]| FamilyAttribute::from(fastest);
     let swizzled = |per_phase: i64, max_phase: i64, fastest| {
         FamilySpec::new("swizzled_shared")
             .with("vec", i64::from(vector))

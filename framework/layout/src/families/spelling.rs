@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::cluster::{cluster_layout, row_major, share_of};
-use crate::{Attribute, Dim, FamilySpec, Numbers, Omitted, ParameterSpelling, Place, Spelling};
+use crate::{Dim, FamilyAttribute, FamilySpec, Numbers, Omitted, ParameterPlace, ParameterSpelling, Spelling};
 
 pub(super) fn all() -> Vec<Spelling> {
     vec![blocked(), slice(), linear(), dot_operand(), swizzled_shared(), padded_shared(), shared_linear()]
@@ -47,18 +47,18 @@ fn swizzled_shared() -> Spelling {
 fn padded_shared() -> Spelling {
     let words = [("offset_bases", "offset"), ("block_bases", "block"), ("order", "order")];
     ttg("padded_shared")
-        .with(ParameterSpelling::new("interval_padding_pairs", &["intervals"]).at(Place::Before))
+        .with(ParameterSpelling::new("interval_padding_pairs", &["intervals"]).at(ParameterPlace::Before))
         .with_words(&words)
         .with(ParameterSpelling::new("shape", &["shape"]).implied_by("offset_bases"))
         .with(ParameterSpelling::cluster())
 }
 
 fn shared_linear() -> Spelling {
-    let no_bases = Attribute::List(Vec::new());
+    let no_bases = FamilyAttribute::List(Vec::new());
     ttg("shared_linear")
         .with_words(&[("offset_bases", "offset")])
         .with(ParameterSpelling::new("block_bases", &["block"]).omitted_at(no_bases))
-        .with(ParameterSpelling::new("alignment", &["alignment"]).at(Place::Behind))
+        .with(ParameterSpelling::new("alignment", &["alignment"]).at(ParameterPlace::Behind))
 }
 
 /// A padded layout in the words that its text has: the blocks of a cluster by their bases, and
@@ -73,7 +73,7 @@ pub(super) fn padded_in_words(mut spec: FamilySpec) -> FamilySpec {
         spec.attributes.remove("block_bases");
         return spec.with("order", numbers(order.iter().map(|&axis| axis as u64))).with("shape", numbers(shape));
     }
-    spec.with("block_bases", Attribute::List(blocks.into_iter().map(numbers).collect()))
+    spec.with("block_bases", FamilyAttribute::List(blocks.into_iter().map(numbers).collect()))
 }
 
 /// What a padded layout of bases says, its blocks in elements too.
@@ -133,7 +133,7 @@ fn order_of(offsets: &[Vec<u64>], shape: &[u64]) -> Option<Vec<usize>> {
     (fits && filled.map(|(axis, bit)| unit(axis, bit)).eq(offsets.iter().cloned())).then_some(order)
 }
 
-fn numbers(values: impl IntoIterator<Item = u64>) -> Attribute {
-    let whole = values.into_iter().map(|value| Attribute::Int(i64::try_from(value).unwrap_or(i64::MAX)));
-    Attribute::List(whole.collect())
+fn numbers(values: impl IntoIterator<Item = u64>) -> FamilyAttribute {
+    let whole = values.into_iter().map(|value| FamilyAttribute::Int(i64::try_from(value).unwrap_or(i64::MAX)));
+    FamilyAttribute::List(whole.collect())
 }

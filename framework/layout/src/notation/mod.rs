@@ -19,4 +19,4 @@ pub use json::{layout_from_json, layout_to_json, spec_from_json, spec_to_json};
 pub use parse::LayoutNames;
 pub use parse::{parse_definitions, parse_spec};
 pub use respell::Spellings;
-pub use spelling::{Omitted, ParameterSpelling, Place, Spelling};
+pub use spelling::{Omitted, ParameterPlace, ParameterSpelling, Spelling};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::case::snake_case;
 use super::json::spec_from_text;
 use crate::text::{Cursor, Parsed};
-use crate::{Attribute, FamilySpec};
+use crate::{FamilyAttribute, FamilySpec};
 
 /// Layouts and lists may be nested this deep in text, names given before included.
 const MAX_DEPTH: usize = 64;
@@ -252,7 +252,7 @@ impl<'a> Parser<'a> {
         let value = self.value(&name)?;
         let value = self.counted(start, value, size)?;
         let taken = match value {
-            Attribute::Spec(parent) if name == "parent" => spec.parent.replace(parent).is_some(),
+            FamilyAttribute::Spec(parent) if name == "parent" => spec.parent.replace(parent).is_some(),
             _ if name == "parent" => return Err(self.cursor.error(start, "`parent` must be a layout")),
             other => spec.attributes.insert(name.clone(), other).is_some(),
         };
@@ -263,40 +263,40 @@ impl<'a> Parser<'a> {
     }
 
     /// The value of the parameter `name`; named values in braces are a spec of that name.
-    fn value(&mut self, name: &str) -> Parsed<Read<Attribute>> {
+    fn value(&mut self, name: &str) -> Parsed<Read<FamilyAttribute>> {
         match self.cursor.peek() {
             Some('[') => self.list(name),
-            Some('#') => Ok(self.spec()?.map(|spec| Attribute::Spec(Box::new(spec)))),
+            Some('#') => Ok(self.spec()?.map(|spec| FamilyAttribute::Spec(Box::new(spec)))),
             Some('{') => self.group(name),
             Some(c) if c.is_ascii_digit() || c == '-' => self.number(),
-            Some('"') => Ok(Read::leaf(Attribute::Text(self.cursor.quoted("a text")?))),
+            Some('"') => Ok(Read::leaf(FamilyAttribute::Text(self.cursor.quoted("a text")?))),
             _ => {
                 let word = self.word("a value")?;
                 Ok(Read::leaf(match word.as_str() {
-                    "true" => Attribute::Bool(true),
-                    "false" => Attribute::Bool(false),
-                    _ => Attribute::Text(word),
+                    "true" => FamilyAttribute::Bool(true),
+                    "false" => FamilyAttribute::Bool(false),
+                    _ => FamilyAttribute::Text(word),
                 }))
             }
         }
     }
 
-    fn group(&mut self, name: &str) -> Parsed<Read<Attribute>> {
+    fn group(&mut self, name: &str) -> Parsed<Read<FamilyAttribute>> {
         self.cursor.expect("{")?;
         let group = self.nested(|parser, size| {
             let mut spec = FamilySpec::new(name);
             parser.entries(&mut spec, "}", size)?;
-            Ok(Attribute::Spec(Box::new(spec)))
+            Ok(FamilyAttribute::Spec(Box::new(spec)))
         })?;
         self.cursor.expect("}")?;
         Ok(group)
     }
 
     /// Values in brackets; `64:+8` is the pair of 64 and 8.
-    fn list(&mut self, name: &str) -> Parsed<Read<Attribute>> {
+    fn list(&mut self, name: &str) -> Parsed<Read<FamilyAttribute>> {
         self.cursor.expect("[")?;
         if self.cursor.takes("]") {
-            return Ok(Read::leaf(Attribute::List(Vec::new())));
+            return Ok(Read::leaf(FamilyAttribute::List(Vec::new())));
         }
         let list = self.nested(|parser, size| {
             let mut items = Vec::new();
@@ -305,11 +305,11 @@ impl<'a> Parser<'a> {
                 let item = parser.value(name)?;
                 let mut item = parser.counted(start, item, size)?;
                 if parser.cursor.takes(":+") {
-                    item = Attribute::List(vec![item, parser.number()?.value]);
+                    item = FamilyAttribute::List(vec![item, parser.number()?.value]);
                 }
                 items.push(item);
                 if !parser.cursor.takes(",") {
-                    return Ok(Attribute::List(items));
+                    return Ok(FamilyAttribute::List(items));
                 }
             }
         })?;
@@ -317,7 +317,7 @@ impl<'a> Parser<'a> {
         Ok(list)
     }
 
-    fn number(&mut self) -> Parsed<Read<Attribute>> {
+    fn number(&mut self) -> Parsed<Read<FamilyAttribute>> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
         let sign = if self.cursor.takes("-") { "-" } else { "" };
@@ -327,7 +327,7 @@ impl<'a> Parser<'a> {
         }
         let number = format!("{sign}{digits}").parse();
         let number = number.map_err(|_| self.cursor.error(start, "expected a whole number of 64 bits"))?;
-        Ok(Read::leaf(Attribute::Int(number)))
+        Ok(Read::leaf(FamilyAttribute::Int(number)))
     }
 }
 

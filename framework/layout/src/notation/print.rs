@@ -2,9 +2,9 @@
 
 use super::case::camel_case;
 use super::parse::UNNAMED;
-use super::{ParameterSpelling, Place, Spelling, Spellings};
+use super::{ParameterPlace, ParameterSpelling, Spelling, Spellings};
 use crate::text::{Quoted, is_identifier};
-use crate::{Attribute, FamilySpec};
+use crate::{FamilyAttribute, FamilySpec};
 
 /// The dialect of families that have no spelling.
 const DIALECT: &str = "tw";
@@ -45,12 +45,12 @@ impl Writer<'_> {
         let mut before = String::new();
         for parameter in &spelling.parameters {
             match parameter.place {
-                Place::Before => match self.before(spec, parameter) {
+                ParameterPlace::Before => match self.before(spec, parameter) {
                     Some(list) => before = list,
                     None => self.parameter(spec, parameter, spelling, &mut inside),
                 },
-                Place::Inside => self.parameter(spec, parameter, spelling, &mut inside),
-                Place::Behind => self.parameter(spec, parameter, spelling, &mut behind),
+                ParameterPlace::Inside => self.parameter(spec, parameter, spelling, &mut inside),
+                ParameterPlace::Behind => self.parameter(spec, parameter, spelling, &mut behind),
             }
         }
         inside.extend(rest.into_iter().map(|name| self.entry(name, &spec.attributes[name])));
@@ -67,10 +67,10 @@ impl Writer<'_> {
 
     /// The list of a parameter that stands without its word; pairs of numbers as `64:+8`.
     fn before(&self, spec: &FamilySpec, parameter: &ParameterSpelling) -> Option<String> {
-        let Attribute::List(items) = spec.attributes.get(&parameter.name)? else { return None };
-        let item = |item: &Attribute| match item {
-            Attribute::List(pair) => match pair[..] {
-                [Attribute::Int(first), Attribute::Int(second)] => format!("{first}:+{second}"),
+        let FamilyAttribute::List(items) = spec.attributes.get(&parameter.name)? else { return None };
+        let item = |item: &FamilyAttribute| match item {
+            FamilyAttribute::List(pair) => match pair[..] {
+                [FamilyAttribute::Int(first), FamilyAttribute::Int(second)] => format!("{first}:+{second}"),
                 _ => self.value(item),
             },
             _ => self.value(item),
@@ -96,7 +96,7 @@ impl Writer<'_> {
         } else if let Some(value) = spec.attributes.get(&parameter.name) {
             match (value, &parameter.words[..]) {
                 (_, [word]) => entries.push(format!("{word} = {}", self.value(value))),
-                (Attribute::List(items), words) if items.len() == words.len() => {
+                (FamilyAttribute::List(items), words) if items.len() == words.len() => {
                     entries
                         .extend(words.iter().zip(items).map(|(word, item)| format!("{word} = {}", self.value(item))));
                 }
@@ -117,21 +117,21 @@ impl Writer<'_> {
         given.map(|(word, value)| format!("{word} = {}", self.value(value))).collect()
     }
 
-    fn entry(&self, name: &str, value: &Attribute) -> String {
+    fn entry(&self, name: &str, value: &FamilyAttribute) -> String {
         // The unnamed list has no word, and a layout called `parent` is what a spec derives from.
         let by_rule = camel_case(name).filter(|_| name != UNNAMED);
         format!("{} = {}", by_rule.unwrap_or_else(|| Quoted(name).to_string()), self.value(value))
     }
 
-    fn value(&self, value: &Attribute) -> String {
+    fn value(&self, value: &FamilyAttribute) -> String {
         match value {
-            Attribute::Bool(value) => value.to_string(),
-            Attribute::Int(value) => value.to_string(),
-            Attribute::Text(value) => Quoted(value).to_string(),
-            Attribute::List(items) => {
+            FamilyAttribute::Bool(value) => value.to_string(),
+            FamilyAttribute::Int(value) => value.to_string(),
+            FamilyAttribute::Text(value) => Quoted(value).to_string(),
+            FamilyAttribute::List(items) => {
                 format!("[{}]", items.iter().map(|item| self.value(item)).collect::<Vec<_>>().join(", "))
             }
-            Attribute::Spec(spec) => text(spec, self.spellings),
+            FamilyAttribute::Spec(spec) => text(spec, self.spellings),
         }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::case::snake_case;
 use super::parse::UNNAMED;
-use super::{ParameterSpelling, Place, Spelling};
-use crate::{Attribute, Families, FamilySpec, families};
+use super::{ParameterPlace, ParameterSpelling, Spelling};
+use crate::{Families, FamilyAttribute, FamilySpec, families};
 
 /// The spellings of some families, by which specs are written as text and brought to one form.
 ///
@@ -51,10 +51,10 @@ impl Spellings {
         result
     }
 
-    fn canonical_within(&self, value: &mut Attribute) {
+    fn canonical_within(&self, value: &mut FamilyAttribute) {
         match value {
-            Attribute::Spec(spec) => **spec = self.canonical(spec),
-            Attribute::List(items) => items.iter_mut().for_each(|item| self.canonical_within(item)),
+            FamilyAttribute::Spec(spec) => **spec = self.canonical(spec),
+            FamilyAttribute::List(items) => items.iter_mut().for_each(|item| self.canonical_within(item)),
             _ => {}
         }
     }
@@ -74,21 +74,21 @@ fn named(spec: &FamilySpec, spelling: &Spelling) -> FamilySpec {
     // A group whose members have all been taken says nothing more.
     result.attributes.retain(|name, value| {
         let is_group = |word: &String| word.split_once('.').is_some_and(|(group, _)| snake_case(group) == *name);
-        let emptied = matches!(value, Attribute::Spec(group) if group.attributes.is_empty());
+        let emptied = matches!(value, FamilyAttribute::Spec(group) if group.attributes.is_empty());
         !(emptied && spelling.parameters.iter().any(|parameter| parameter.words.first().is_some_and(is_group)))
     });
     result
 }
 
 /// Takes the value of a parameter from under its words.
-fn taken(attributes: &mut BTreeMap<String, Attribute>, parameter: &ParameterSpelling) -> Option<Attribute> {
-    if parameter.place == Place::Before {
+fn taken(attributes: &mut BTreeMap<String, FamilyAttribute>, parameter: &ParameterSpelling) -> Option<FamilyAttribute> {
+    if parameter.place == ParameterPlace::Before {
         return attributes.remove(UNNAMED);
     }
     match &parameter.words[..] {
         [word] => match word.split_once('.') {
             Some((group, word)) => match attributes.get_mut(&snake_case(group))? {
-                Attribute::Spec(group) => group.attributes.remove(&snake_case(word)),
+                FamilyAttribute::Spec(group) => group.attributes.remove(&snake_case(word)),
                 _ => None,
             },
             None => attributes.remove(&snake_case(word)),
@@ -99,7 +99,7 @@ fn taken(attributes: &mut BTreeMap<String, Attribute>, parameter: &ParameterSpel
             let values: Option<Vec<_>> = words.iter().map(|word| attributes.get(&snake_case(word)).cloned()).collect();
             let values = values?;
             words.iter().for_each(|word| drop(attributes.remove(&snake_case(word))));
-            Some(Attribute::List(values))
+            Some(FamilyAttribute::List(values))
         }
     }
 }
@@ -109,7 +109,7 @@ fn leave_out(spec: &mut FamilySpec, spelling: &Spelling) {
     let left_out = |parameter: &&ParameterSpelling| {
         let omitted = spec.attributes.get(&parameter.name).is_some_and(|value| parameter.omitted.omits(value));
         let implied = parameter.implied_by.as_ref().and_then(|by| spec.attributes.get(by));
-        omitted || implied.is_some_and(|value| *value != Attribute::List(Vec::new()))
+        omitted || implied.is_some_and(|value| *value != FamilyAttribute::List(Vec::new()))
     };
     let names: Vec<_> = spelling.parameters.iter().filter(left_out).map(|parameter| parameter.name.clone()).collect();
     names.iter().for_each(|name| drop(spec.attributes.remove(name)));

@@ -1,6 +1,6 @@
 //! Layouts that no family built, as specs of the families that take bases.
 
-use crate::{Attribute, Dim, FamilySpec, Layout, LinearLayout, MemoryLayout};
+use crate::{Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, MemoryLayout};
 
 impl Layout {
     /// The layout as a spec of `linear`, `shared_linear` or `padded_shared`, by its bases: resolved
@@ -48,7 +48,7 @@ fn in_memory(memory: &MemoryLayout) -> Option<FamilySpec> {
     let pairs: Option<Vec<_>> =
         memory.padding.iter().map(|padding| numbers(&[padding.interval, padding.padding])).collect();
     let spec = of_bases("padded_shared", &memory.linear, &names)?;
-    spec.with("interval_padding_pairs", Attribute::List(pairs?)).with_shape(&memory.linear)
+    spec.with("interval_padding_pairs", FamilyAttribute::List(pairs?)).with_shape(&memory.linear)
 }
 
 /// A spec with the bases of each dim; the layout must have no others, and tensor axes in order.
@@ -60,7 +60,7 @@ fn of_bases(family: &str, linear: &LinearLayout, names: &[(Dim, &str)]) -> Optio
     }
     names.iter().try_fold(FamilySpec::new(family), |spec, (dim, name)| {
         let bases: Option<Vec<_>> = linear.bases_of(*dim).iter().map(|basis| numbers(basis)).collect();
-        Some(spec.with(name, Attribute::List(bases?)))
+        Some(spec.with(name, FamilyAttribute::List(bases?)))
     })
 }
 
@@ -71,10 +71,10 @@ impl FamilySpec {
     }
 }
 
-fn numbers(values: &[u64]) -> Option<Attribute> {
+fn numbers(values: &[u64]) -> Option<FamilyAttribute> {
     values
         .iter()
-        .map(|&value| Some(Attribute::Int(i64::try_from(value).ok()?)))
+        .map(|&value| Some(FamilyAttribute::Int(i64::try_from(value).ok()?)))
         .collect::<Option<_>>()
-        .map(Attribute::List)
+        .map(FamilyAttribute::List)
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Attribute;
+use crate::FamilyAttribute;
 
 /// How attribute text spells the layouts of one family. A family without one is spelled by rule:
 /// `#tw.name<{...}>`, its parameters in `camelCase`, in alphabetical order.
@@ -31,7 +31,7 @@ pub struct ParameterSpelling {
     pub words: Vec<String>,
     /// Where it stands.
     #[serde(default)]
-    pub place: Place,
+    pub place: ParameterPlace,
     /// When the text leaves it out.
     #[serde(default)]
     pub omitted: Omitted,
@@ -43,7 +43,7 @@ pub struct ParameterSpelling {
 /// Where a parameter stands in attribute text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum ParameterPlace {
     /// In the braces, or among the others where there are none.
     #[default]
     Inside,
@@ -61,7 +61,7 @@ pub enum Omitted {
     #[default]
     Never,
     /// Also where it has this value, which it has by default.
-    At(Attribute),
+    At(FamilyAttribute),
     /// Also where it is a list of ones.
     AtOnes,
     /// Always: the rest of the text says it in another way.
@@ -71,12 +71,12 @@ pub enum Omitted {
 impl Omitted {
     /// Whether a value is left out.
     #[must_use]
-    pub fn omits(&self, value: &Attribute) -> bool {
+    pub fn omits(&self, value: &FamilyAttribute) -> bool {
         match self {
             Self::Never => false,
             Self::At(default) => default == value,
             Self::AtOnes => {
-                matches!(value, Attribute::List(items) if items.iter().all(|item| *item == Attribute::Int(1)))
+                matches!(value, FamilyAttribute::List(items) if items.iter().all(|item| *item == FamilyAttribute::Int(1)))
             }
             Self::Always => true,
         }
@@ -119,7 +119,7 @@ impl ParameterSpelling {
         Self {
             name: name.to_owned(),
             words: words.iter().map(|&word| word.to_owned()).collect(),
-            place: Place::default(),
+            place: ParameterPlace::default(),
             omitted: Omitted::default(),
             implied_by: None,
         }
@@ -127,7 +127,7 @@ impl ParameterSpelling {
 
     /// Left out where it has this value.
     #[must_use]
-    pub fn omitted_at(mut self, value: impl Into<Attribute>) -> Self {
+    pub fn omitted_at(mut self, value: impl Into<FamilyAttribute>) -> Self {
         self.omitted = Omitted::At(value.into());
         self
     }
@@ -148,7 +148,7 @@ impl ParameterSpelling {
 
     /// Standing elsewhere.
     #[must_use]
-    pub fn at(mut self, place: Place) -> Self {
+    pub fn at(mut self, place: ParameterPlace) -> Self {
         self.place = place;
         self
     }
@@ -156,6 +156,6 @@ impl ParameterSpelling {
     /// The blocks of a cluster, which most families take: bases, none of them by default.
     #[must_use]
     pub fn cluster() -> Self {
-        Self::new("cga_layout", &["CGALayout"]).omitted_at(Attribute::List(Vec::new()))
+        Self::new("cga_layout", &["CGALayout"]).omitted_at(FamilyAttribute::List(Vec::new()))
     }
 }

@@ -15,9 +15,9 @@ use known_answers::Answers;
 const SAMPLE: &str = include_str!("../data/cute_algebra_cases.json");
 const FULL: &str = "reference/cute_algebra_cases.json";
 
-fn layout(value: &Value) -> Layout {
+fn layout(value: &Value) -> CuteLayout {
     let text = value.as_str().expect("a layout is text");
-    let layout: Layout = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+    let layout: CuteLayout = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
     assert_eq!(layout.to_string(), text, "the text goes through");
     layout
 }
@@ -36,7 +36,7 @@ fn tuple(value: &Value) -> IntTuple {
 /// What an operation gives: a layout or numbers.
 #[derive(Debug, PartialEq)]
 enum Answer {
-    Layout(Layout),
+    Layout(CuteLayout),
     Numbers(Vec<u64>),
 }
 
@@ -91,11 +91,11 @@ fn answer(value: &Value) -> Answer {
 /// Strides of modes of size 1 say nothing.
 fn canonical(answer: Answer) -> Answer {
     let Answer::Layout(layout) = answer else { return answer };
-    let zeroed = layout.tree().map(|mode| if mode.shape == 1 { Mode { shape: 1, stride: 0 } } else { *mode });
-    Answer::Layout(Layout::from_tree(zeroed).expect("a layout"))
+    let zeroed = layout.tree().map(|mode| if mode.shape == 1 { CuteMode { shape: 1, stride: 0 } } else { *mode });
+    Answer::Layout(CuteLayout::from_tree(zeroed).expect("a layout"))
 }
 
-fn undoes(inverse: &Layout, layout: &Layout) -> bool {
+fn undoes(inverse: &CuteLayout, layout: &CuteLayout) -> bool {
     layout.values().enumerate().all(|(index, value)| inverse.at(value) == Ok(index as u64))
 }
 

@@ -6,30 +6,33 @@ use proptest::prelude::*;
 use tilewright_layout::cute::*;
 use tilewright_layout::{Dim, LinearLayout, Space};
 
-fn pair(shape: impl Strategy<Value = u64>, stride: impl Strategy<Value = u64>) -> impl Strategy<Value = Tree<Mode>> {
-    (shape, stride).prop_map(|(shape, stride)| Tree::leaf(Mode { shape, stride }))
+fn pair(
+    shape: impl Strategy<Value = u64>,
+    stride: impl Strategy<Value = u64>,
+) -> impl Strategy<Value = Tree<CuteMode>> {
+    (shape, stride).prop_map(|(shape, stride)| Tree::leaf(CuteMode { shape, stride }))
 }
 
-fn nested(leaf: impl Strategy<Value = Tree<Mode>> + 'static) -> impl Strategy<Value = Layout> {
+fn nested(leaf: impl Strategy<Value = Tree<CuteMode>> + 'static) -> impl Strategy<Value = CuteLayout> {
     let tree = leaf.prop_recursive(2, 5, 3, |inner| {
         prop::collection::vec(inner, 1..=3).prop_map(|modes| Tree::tuple(modes).expect("shallow"))
     });
-    tree.prop_map(|tree| Layout::from_tree(tree).expect("small"))
+    tree.prop_map(|tree| CuteLayout::from_tree(tree).expect("small"))
 }
 
 /// Any small nested layout.
-fn any_layout() -> impl Strategy<Value = Layout> {
+fn any_layout() -> impl Strategy<Value = CuteLayout> {
     nested(pair(1..7u64, 0..25u64))
 }
 
 /// Layouts whose sizes and strides divide often, so that compositions exist often.
-fn smooth_layout() -> impl Strategy<Value = Layout> {
+fn smooth_layout() -> impl Strategy<Value = CuteLayout> {
     let size = prop::sample::select(vec![1u64, 2, 2, 3, 4, 4, 6, 8]);
     nested(pair(size, prop::sample::select(vec![0u64, 1, 1, 2, 3, 4, 6, 8, 12, 16, 24, 48])))
 }
 
 /// A layout of powers of two: any strides.
-fn binary_layout() -> impl Strategy<Value = Layout> {
+fn binary_layout() -> impl Strategy<Value = CuteLayout> {
     nested(pair(prop::sample::select(vec![1u64, 2, 4]), 0..40u64))
 }
 
@@ -48,7 +51,7 @@ fn injective_columns() -> impl Strategy<Value = (u32, Vec<u64>)> {
 }
 
 /// The exact values of `outer(inner(c))`, the last mode of the coalesced outer layout unbounded.
-fn composed_values(outer: &Layout, inner: &Layout) -> Vec<u64> {
+fn composed_values(outer: &CuteLayout, inner: &CuteLayout) -> Vec<u64> {
     let outer = coalesce(outer).expect("a layout");
     inner.values().map(|value| outer.at(value).expect("small")).collect()
 }
@@ -83,7 +86,7 @@ fn representable(shape: &[u64], values: &[u64]) -> bool {
     sums == values
 }
 
-fn as_composed(layout: &Layout) -> ComposedLayout {
+fn as_composed(layout: &CuteLayout) -> ComposedLayout {
     ComposedLayout::new(Vec::new(), 0, layout.clone()).expect("small")
 }
 
@@ -92,7 +95,7 @@ proptest! {
 
     #[test]
     fn text_goes_through(layout in any_layout(), bits in 0..4u32, base in 0..5u32, shift in 4..9i32, offset in 0..9u64) {
-        prop_assert_eq!(layout.to_string().parse::<Layout>(), Ok(layout.clone()));
+        prop_assert_eq!(layout.to_string().parse::<CuteLayout>(), Ok(layout.clone()));
         let swizzles = vec![Swizzle::new(bits, base, shift).expect("a swizzle"), Swizzle::new(bits, base, -shift).expect("a swizzle")];
         let composed = ComposedLayout::new(swizzles, offset, layout).expect("small");
         prop_assert_eq!(composed.to_string().parse::<ComposedLayout>(), Ok(composed));
@@ -100,7 +103,7 @@ proptest! {
 
     #[test]
     fn no_text_panics(text in "[0-9():,o<> SwizleZ-]{0,40}") {
-        let _ = (text.parse::<Layout>(), text.parse::<ComposedLayout>(), text.parse::<Swizzle>(), text.parse::<IntTuple>());
+        let _ = (text.parse::<CuteLayout>(), text.parse::<ComposedLayout>(), text.parse::<Swizzle>(), text.parse::<IntTuple>());
     }
 
     #[test]
@@ -192,11 +195,11 @@ proptest! {
 
     #[test]
     fn division_only_reorders(layout in smooth_layout(), size in 1..9u64, stride in 1..5u64) {
-        let tile = Layout::of(size, stride).expect("small");
+        let tile = CuteLayout::of(size, stride).expect("small");
         if let Ok(divided) = logical_divide(&layout, &Tiler::Layout(tile.clone()))
             && divided.size() == layout.size() && complement(&tile, layout.size()).is_ok_and(|rest| tile.cosize() + rest.cosize() - 1 == layout.size())
         {
-            let sorted = |layout: &Layout| { let mut values: Vec<_> = layout.values().collect(); values.sort_unstable(); values };
+            let sorted = |layout: &CuteLayout| { let mut values: Vec<_> = layout.values().collect(); values.sort_unstable(); values };
             prop_assert_eq!(sorted(&divided), sorted(&layout));
         }
     }
@@ -211,8 +214,8 @@ proptest! {
                 let pairs = pairs.expect("as the product");
                 let part = |at: usize| pairs.modes().iter().map(move |pair| pair.modes()[at].clone()).collect::<Vec<_>>();
                 let (blocks, copies) = if first { (part(0), part(1)) } else { (part(1), part(0)) };
-                prop_assert_eq!(coalesce(&Layout::from_modes(blocks).expect("a layout")), coalesce(&block));
-                prop_assert_eq!(coalesce(&Layout::from_modes(copies).expect("a layout")), coalesce(&modes[1]));
+                prop_assert_eq!(coalesce(&CuteLayout::from_modes(blocks).expect("a layout")), coalesce(&block));
+                prop_assert_eq!(coalesce(&CuteLayout::from_modes(copies).expect("a layout")), coalesce(&modes[1]));
             }
         }
     }
@@ -293,13 +296,13 @@ fn wrong_text_is_pointed_at() {
         ("99999999999999999999:1", 0),
         ("-4:1", 0),
     ] {
-        match text.parse::<Layout>() {
+        match text.parse::<CuteLayout>() {
             Err(CuteError::Text(error)) => assert_eq!(error.at, place, "{text}"),
             other => panic!("{text}: {other:?}"),
         }
     }
-    assert!(matches!("(4,8):4".parse::<Layout>(), Err(CuteError::NotCongruent { .. })));
-    assert!(matches!("(4,0):(1,4)".parse::<Layout>(), Err(CuteError::EmptyMode { mode: 1 })));
+    assert!(matches!("(4,8):4".parse::<CuteLayout>(), Err(CuteError::NotCongruent { .. })));
+    assert!(matches!("(4,0):(1,4)".parse::<CuteLayout>(), Err(CuteError::EmptyMode { mode: 1 })));
     assert!(matches!("Swizzle<3,4,2>".parse::<Swizzle>(), Err(CuteError::Swizzle { .. })));
     let deep = format!("{}4{}", "(".repeat(100_000), ")".repeat(100_000));
     assert!(matches!(deep.parse::<IntTuple>(), Err(CuteError::TooDeep { .. })));
@@ -316,7 +319,7 @@ fn the_largest_numbers_are_errors_or_right() {
         "1:18446744073709551615",
         "(3,1000000007):(1000000007,1)",
     ];
-    let layouts: Vec<Layout> = large.iter().filter_map(|text| text.parse().ok()).collect();
+    let layouts: Vec<CuteLayout> = large.iter().filter_map(|text| text.parse().ok()).collect();
     assert!(layouts.len() >= 5);
     for a in &layouts {
         for b in &layouts {

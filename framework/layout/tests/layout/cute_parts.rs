@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tilewright_layout::cute::*;
 use tilewright_layout::{Dim, LinearLayout};
 
-fn layout(text: &str) -> Layout {
+fn layout(text: &str) -> CuteLayout {
     text.parse().expect("a layout")
 }
 
@@ -16,7 +16,7 @@ fn shape(text: &str) -> IntTuple {
 }
 
 /// Two nested axes of small sizes with any strides.
-fn two_axes() -> impl Strategy<Value = Layout> {
+fn two_axes() -> impl Strategy<Value = CuteLayout> {
     let mode = || (1..4u64, 1..4u64, 0..9u64, 0..9u64);
     (mode(), mode()).prop_map(|(a, b)| {
         layout(&format!("(({},{}),({},{})):(({},{}),({},{}))", a.0, a.1, b.0, b.1, a.2, a.3, b.2, b.3))

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use tilewright_layout::cute::{of_tensor, to_distributed, to_memory};
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{
-    Attribute, Dim, Enlarged, FamilySpec, Layout, LinearLayout, Share, Space, Spellings, parse_spec, spec_from_json,
-    spec_to_json,
+    Dim, Enlarged, FamilyAttribute, FamilySpec, Layout, LinearLayout, Share, Space, Spellings, parse_spec,
+    spec_from_json, spec_to_json,
 };
 
 fn space(dims: &[(Dim, u32)]) -> Space {
@@ -218,9 +218,10 @@ fn spec() -> impl Strategy<Value = FamilySpec> {
     let words = ["order", "shape", "offset_bases", "block_bases", "k_width", "cga_layout", "reg_bases", "alignment"];
     let key = prop_oneof![4 => prop::sample::select(words.to_vec()).prop_map(str::to_owned), 2 => "[a-z_A-Z0-9é]{1,8}"];
     let key = key.prop_filter("fields of their own in JSON", |key| key != "kind" && key != "parent");
-    let whole = any::<i64>().prop_map(Attribute::Int);
-    let leaf = prop_oneof![whole, any::<bool>().prop_map(Attribute::Bool), ".{0,6}".prop_map(Attribute::Text)];
-    let value = leaf.prop_recursive(2, 12, 4, |inner| vec(inner, 0..4).prop_map(Attribute::List));
+    let whole = any::<i64>().prop_map(FamilyAttribute::Int);
+    let leaf =
+        prop_oneof![whole, any::<bool>().prop_map(FamilyAttribute::Bool), ".{0,6}".prop_map(FamilyAttribute::Text)];
+    let value = leaf.prop_recursive(2, 12, 4, |inner| vec(inner, 0..4).prop_map(FamilyAttribute::List));
     let flat = (name, vec((key, value), 0..4)).prop_map(|(name, attributes)| FamilySpec {
         name,
         parent: None,

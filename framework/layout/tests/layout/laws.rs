@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tilewright_layout::{
-    Attribute, Dim, FamilySpec, LayoutError, LinearLayout, Space, layout_from_json, layout_to_json, parse_spec,
+    Dim, FamilyAttribute, FamilySpec, LayoutError, LinearLayout, Space, layout_from_json, layout_to_json, parse_spec,
     spec_from_json, spec_to_json,
 };
 
@@ -317,11 +317,11 @@ proptest! {
 
 fn any_spec() -> impl Strategy<Value = FamilySpec> {
     let leaf = prop_oneof![
-        any::<i64>().prop_map(Attribute::Int),
-        any::<bool>().prop_map(Attribute::Bool),
-        "x[a-z]{0,5}".prop_map(Attribute::Text),
+        any::<i64>().prop_map(FamilyAttribute::Int),
+        any::<bool>().prop_map(FamilyAttribute::Bool),
+        "x[a-z]{0,5}".prop_map(FamilyAttribute::Text),
     ];
-    let value = leaf.prop_recursive(2, 12, 4, |inner| vec(inner, 0..4).prop_map(Attribute::List));
+    let value = leaf.prop_recursive(2, 12, 4, |inner| vec(inner, 0..4).prop_map(FamilyAttribute::List));
     let plain = ("[a-z][a-z_]{0,7}", prop::collection::btree_map("x[a-z]{1,6}(_[a-z]{1,4})?", value, 0..4))
         .prop_map(|(name, attributes)| FamilySpec { name, parent: None, attributes });
     plain.prop_recursive(2, 6, 1, |inner| {
@@ -342,13 +342,13 @@ fn text_of(spec: &FamilySpec) -> String {
     format!("#any.{}<{{{}}}>", spec.name, entries.join(", "))
 }
 
-fn value_text(value: &Attribute) -> String {
+fn value_text(value: &FamilyAttribute) -> String {
     match value {
-        Attribute::Bool(value) => value.to_string(),
-        Attribute::Int(value) => value.to_string(),
-        Attribute::Text(word) => word.clone(),
-        Attribute::List(items) => format!("[{}]", items.iter().map(value_text).collect::<Vec<_>>().join(", ")),
-        Attribute::Spec(spec) => text_of(spec),
+        FamilyAttribute::Bool(value) => value.to_string(),
+        FamilyAttribute::Int(value) => value.to_string(),
+        FamilyAttribute::Text(word) => word.clone(),
+        FamilyAttribute::List(items) => format!("[{}]", items.iter().map(value_text).collect::<Vec<_>>().join(", ")),
+        FamilyAttribute::Spec(spec) => text_of(spec),
     }
 }
 

@@ -9,7 +9,7 @@ use notation::check_round_trip;
 use serde_json::Value;
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{
-    Attribute, Families, FamilyError, FamilySpec, Layout, ParameterSpelling, Place, Spelling, Spellings,
+    Families, FamilyAttribute, FamilyError, FamilySpec, Layout, ParameterPlace, ParameterSpelling, Spelling, Spellings,
     parse_definitions, parse_spec, spec_to_json,
 };
 
@@ -42,7 +42,7 @@ fn a_family_without_a_spelling_is_written_by_rule() {
         .with("warps_per_group", 4)
         .with("fp4_k_pack", true)
         .with("Odd name", [1, -2])
-        .with("word", Attribute::Text("16x\"64\\b\n".to_owned()))
+        .with("word", FamilyAttribute::Text("16x\"64\\b\n".to_owned()))
         .of(FamilySpec::new("plain"));
     let text = Spellings::of_families(&Neutral).text(&spec);
     let expected = r##"#tw.striped<{"Odd name" = [1, -2], fp4KPack = true, warpsPerGroup = 4, word = "16x\"64\\b\n", parent = #tw.plain<{}>}>"##;
@@ -148,10 +148,14 @@ fn no_spelling_makes_the_printer_panic() {
         parameter(&["."]),
         parameter(&["a.b", "c"]),
         parameter(&["p", "p"]),
-        parameter(&["p"]).at(Place::Before),
+        parameter(&["p"]).at(ParameterPlace::Before),
         ParameterSpelling { name: "parent".to_owned(), ..parameter(&[]) },
     ];
-    let values = [Attribute::Int(1), Attribute::List(vec![Attribute::Int(1)]), Attribute::Text("é".to_owned())];
+    let values = [
+        FamilyAttribute::Int(1),
+        FamilyAttribute::List(vec![FamilyAttribute::Int(1)]),
+        FamilyAttribute::Text("é".to_owned()),
+    ];
     for (parameter, value) in parameters.iter().flat_map(|parameter| values.iter().map(move |value| (parameter, value)))
     {
         let odd = Odd(Spelling::new("odd", "", "two words").with(parameter.clone()));

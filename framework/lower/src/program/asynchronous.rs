@@ -9,7 +9,7 @@ use tilewright_tile::op::name::ttg;
 use crate::shared_memory::Access;
 use tilewright_kernel::Queue;
 use tilewright_layout::Dim;
-use tilewright_plan::movement::{Place, PointedCopy, PointedQuestion, copy_pointed};
+use tilewright_plan::movement::{GlobalPlace, PointedCopy, PointedQuestion, copy_pointed};
 use tilewright_tile::{Op, Value};
 
 use super::error::{Lowered, Reason};
@@ -93,7 +93,7 @@ fn copied(lowering: &mut Lowering<'_>, op: Op, copy: &PointedCopy) -> Lowered<()
     debug_assert_eq!(addresses.len(), 1 << layout.in_bits(Dim::REGISTER));
     lowering.accesses(Access::Copy);
     let buffer = placed_at(lowering, memory)?;
-    copy.emit(&mut lowering.builder, buffer, &mut |_, register| Place {
+    copy.emit(&mut lowering.builder, buffer, &mut |_, register| GlobalPlace {
         pointer: addresses[register],
         offset: 0,
         predicate: predicates.as_ref().map(|all| all[register]),

@@ -8,14 +8,14 @@ use std::collections::HashMap;
 use tilewright_tile::op::name::tw;
 
 use crate::shared_memory::Access;
-use tilewright_assign::Machine;
-use tilewright_assign::layouts::Layouts;
+use tilewright_assign::LaunchConfig;
+use tilewright_assign::layouts::LayoutCache;
 use tilewright_kernel::{Extent, MappedRows, Parameter, Value};
 use tilewright_layout::{Dim, Layout};
-use tilewright_plan::movement::{BoxCopy, BoxSource, CopyQuestion, GlobalTensor, Stride, copy_boxes};
-use tilewright_tile::facts::Facts;
+use tilewright_plan::movement::{AxisStride, BoxCopy, BoxSource, CopyQuestion, GlobalTensor, copy_boxes};
+use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::transform::outside;
-use tilewright_tile::{self as tile, Attribute, Body, Op, Origin};
+use tilewright_tile::{self as tile, Attribute, Body, Op, ValueOrigin};
 
 use super::error::{LowerError, Lowered, Reason};
 use super::lowering::{Boxes, Lowering};
@@ -29,9 +29,9 @@ const MAPPED: &str = tw::MAPPED;
 /// A program before anything of it is written.
 pub(super) struct Asked<'a> {
     pub body: &'a Body,
-    pub facts: &'a Facts,
-    pub layouts: &'a Layouts<'a>,
-    pub machine: &'a Machine<'a>,
+    pub facts: &'a AxisInfoMap,
+    pub layouts: &'a LayoutCache<'a>,
+    pub machine: &'a LaunchConfig<'a>,
     /// The parameter that each argument of the function is, the first of several.
     pub parameters: &'a HashMap<tile::Value, u32>,
 }
@@ -60,7 +60,7 @@ impl Asked<'_> {
         let body = self.body;
         let operand = |group: &str| body.operand(op, group).ok_or_else(|| Reason::malformed("an operand is missing"));
         let mapped = match body.origin(outside(body, operand("desc")?)) {
-            Origin::Result(mapped, _) if body.op(mapped).name() == MAPPED => mapped,
+            ValueOrigin::Result(mapped, _) if body.op(mapped).name() == MAPPED => mapped,
             _ => return Err(Reason::unsupported("a copy of a box that goes on, of a tensor that no launch maps")),
         };
         let ty = body.ty(operand("dst")?);
@@ -107,12 +107,12 @@ impl Asked<'_> {
         let (mut axes, mut extents) = (Vec::new(), Vec::new());
         for ((axis, &size), &stride) in shape.iter().enumerate().zip(body.operands(mapped, "strides")) {
             let constant = match body.origin(stride) {
-                Origin::Result(op, _) => body.op(op).attributes.get("value").and_then(Attribute::as_integer),
-                Origin::Argument(..) => None,
+                ValueOrigin::Result(op, _) => body.op(op).attributes.get("value").and_then(Attribute::as_integer),
+                ValueOrigin::Argument(..) => None,
             };
             let (stride, extent) = match constant.and_then(|number| u64::try_from(number).ok()) {
-                Some(number) => (Stride::Elements(number), Extent::Number(number)),
-                None => (Stride::MultipleOf(known(stride)), Extent::Parameter(parameter(stride)?)),
+                Some(number) => (AxisStride::Elements(number), Extent::Number(number)),
+                None => (AxisStride::MultipleOf(known(stride)), Extent::Parameter(parameter(stride)?)),
             };
             axes.push((Dim::tensor(axis), size, stride));
             extents.push(extent);

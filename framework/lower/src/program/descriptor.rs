@@ -74,7 +74,7 @@ fn groups(
     lowering: &Lowering<'_>,
     op: Op,
     of: &Described,
-    (layout, element, first): (&LinearLayout, &tile::Type, &str),
+    (layout, element, first): (&LinearLayout, &tile::TileType, &str),
 ) -> Lowered<Groups> {
     let element = stored(carrier(element)?);
     let operation = lowering.body.op(op);
@@ -86,7 +86,7 @@ fn groups(
 }
 
 /// Each register by itself.
-pub(super) fn alone(layout: &LinearLayout, element: &tile::Type) -> Lowered<Groups> {
+pub(super) fn alone(layout: &LinearLayout, element: &tile::TileType) -> Lowered<Groups> {
     Ok(Groups::along(layout, 0, 1, stored(carrier(element)?), &[]))
 }
 
@@ -94,7 +94,7 @@ pub(super) fn alone(layout: &LinearLayout, element: &tile::Type) -> Lowered<Grou
 pub(super) fn block_places(
     lowering: &mut Lowering<'_>,
     of: &Described,
-    (layout, element): (&LinearLayout, &tile::Type),
+    (layout, element): (&LinearLayout, &tile::TileType),
     first: &[Value],
     groups: &Groups,
 ) -> Lowered<Vec<Part>> {
@@ -120,7 +120,7 @@ pub(super) fn block_places(
 fn places(
     lowering: &mut Lowering<'_>,
     of: &Described,
-    element: &tile::Type,
+    element: &tile::TileType,
     along: &[Vec<Value>],
     groups: &Groups,
 ) -> Lowered<Vec<Part>> {
@@ -165,7 +165,7 @@ pub(super) fn gather(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     loaded(lowering, op, &of, (layout, &element), &places)
 }
 
-fn result_of(lowering: &mut Lowering<'_>, op: Op) -> Lowered<(Arc<LinearLayout>, tile::Type)> {
+fn result_of(lowering: &mut Lowering<'_>, op: Op) -> Lowered<(Arc<LinearLayout>, tile::TileType)> {
     let element = lowering.body.ty(lowering.result(op, 0)?).element().clone();
     Ok((lowering.result_layout(op)?, element))
 }
@@ -195,12 +195,12 @@ fn loaded(
     lowering: &mut Lowering<'_>,
     op: Op,
     of: &Described,
-    (layout, element): (Arc<LinearLayout>, &tile::Type),
+    (layout, element): (Arc<LinearLayout>, &tile::TileType),
     places: &[Part],
 ) -> Lowered<()> {
     let ty = carrier(element)?;
     let nan = match element {
-        tile::Type::Float(float) if of.pads_with_nan => float.nan(),
+        tile::TileType::Float(float) if of.pads_with_nan => float.nan(),
         _ => None,
     };
     let mut values = vec![None; 1 << layout.in_bits(Dim::REGISTER)];
@@ -244,7 +244,7 @@ pub(super) fn scatter(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     Ok(())
 }
 
-pub(super) fn source(lowering: &Lowering<'_>, op: Op) -> Lowered<(Registers, tile::Type)> {
+pub(super) fn source(lowering: &Lowering<'_>, op: Op) -> Lowered<(Registers, tile::TileType)> {
     let value = lowering.optional(op, "src").ok_or_else(|| Reason::malformed("the tensor is missing"))?;
     Ok((lowering.tensor(value)?, lowering.body.ty(value).element().clone()))
 }

@@ -36,10 +36,10 @@ pub(super) fn reduce(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     Ok(())
 }
 
-fn kind(word: &str, element: &tile::Type) -> Lowered<Combines> {
-    let is_number = matches!(element, tile::Type::Float(float) if native(*float).is_some());
-    let is_float = matches!(element, tile::Type::Float(_));
-    let is_signed = !matches!(element, tile::Type::Integer(_, tile::Signedness::Unsigned));
+fn kind(word: &str, element: &tile::TileType) -> Lowered<Combines> {
+    let is_number = matches!(element, tile::TileType::Float(float) if native(*float).is_some());
+    let is_float = matches!(element, tile::TileType::Float(_));
+    let is_signed = !matches!(element, tile::TileType::Integer(_, tile::Signedness::Unsigned));
     let atomic = match word {
         "min" if is_number => return Ok(Combines::Float(Binary::FMinNumber)),
         "max" if is_number => return Ok(Combines::Float(Binary::FMaxNumber)),

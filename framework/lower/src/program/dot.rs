@@ -8,7 +8,7 @@ use tilewright_assign::product::{self, Batches};
 use tilewright_kernel::{Cast, Scope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::contract::{Contraction, FactorStore};
-use tilewright_target::{Number, Queue};
+use tilewright_target::{ElementType, Queue};
 use tilewright_tile::marks::IN_PLACE;
 use tilewright_tile::{self as tile, Attribute, Op};
 
@@ -55,7 +55,8 @@ pub(super) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 fn in_place(lowering: &Lowering<'_>, op: Op, plan: Contraction) -> Lowered<(Contraction, [Option<Whole>; 2])> {
     let (mut plan, mut places) = (plan, [None, None]);
     for (side, group) in ["a", "b"].into_iter().enumerate() {
-        let Some(tile::Origin::Result(load, _)) = lowering.optional(op, group).map(|value| lowering.body.origin(value))
+        let Some(tile::ValueOrigin::Result(load, _)) =
+            lowering.optional(op, group).map(|value| lowering.body.origin(value))
         else {
             continue;
         };
@@ -113,7 +114,13 @@ impl Matrices<'_> {
 
     /// The words of a factor that is read from shared memory: of several matrices in a layout whose highest register bits
     /// tell them apart.
-    fn stored(&self, lowering: &mut Lowering<'_>, side: usize, tensor: &Registers, number: Number) -> Lowered<Side> {
+    fn stored(
+        &self,
+        lowering: &mut Lowering<'_>,
+        side: usize,
+        tensor: &Registers,
+        number: ElementType,
+    ) -> Lowered<Side> {
         let mut tensor = tensor.clone();
         let mut of_one = (*tensor.layout).clone();
         if self.batches.is_some() {
@@ -191,7 +198,7 @@ fn operand(lowering: &Lowering<'_>, op: Op, group: &str) -> Lowered<Registers> {
 }
 
 /// An element as an integer of its stored width.
-fn word(lowering: &mut Lowering<'_>, value: Value, number: Number) -> Value {
+fn word(lowering: &mut Lowering<'_>, value: Value, number: ElementType) -> Value {
     let word = lowering.as_word(value);
     let wanted: Type = integer(number.stored_bits().max(8));
     let have = lowering.builder.type_of(word);

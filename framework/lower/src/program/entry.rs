@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use tilewright_assign::Machine;
-use tilewright_assign::layouts::Layouts;
-use tilewright_kernel::{Builder, Compare, Element, Kernel, Launch, Parameter, Space, Type, Value};
-use tilewright_tile::facts::Facts;
+use tilewright_assign::LaunchConfig;
+use tilewright_assign::layouts::LayoutCache;
+use tilewright_kernel::{Builder, Compare, Element, Kernel, Launch, MemorySpace, Parameter, Type, Value};
+use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::{self as tile, Function};
 
 use crate::shared_memory;
@@ -21,15 +21,15 @@ use super::types::carrier;
 
 /// A function that a launch begins with, with all that its lowering needs.
 #[derive(Debug, Clone, Copy)]
-pub struct Program<'a> {
+pub struct LoweringInput<'a> {
     /// The function; all its tensors have layouts.
     pub function: &'a Function,
     /// What is known of its values.
-    pub facts: &'a Facts,
+    pub facts: &'a AxisInfoMap,
     /// What its layouts' names mean.
-    pub layouts: &'a Layouts<'a>,
+    pub layouts: &'a LayoutCache<'a>,
     /// The target, and the lanes and warps that its layouts are for.
-    pub machine: &'a Machine<'a>,
+    pub machine: &'a LaunchConfig<'a>,
 }
 
 /// The kernel of a function. Its parameters are the function's: numbers (an `i1` as a byte), and pointers to global memory; of a tensor
@@ -38,7 +38,7 @@ pub struct Program<'a> {
 ///
 /// # Errors
 /// [`LowerError`]: the first operation that cannot be lowered.
-pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
+pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError> {
     let function = program.function;
     let failed = |reason: Reason| LowerError {
         operation: format!("tt.func @{}", function.name),
@@ -53,8 +53,8 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
     };
     let groups = Groups::of(body, entry, program.machine).map_err(|(op, reason)| reason.at(body, op))?;
     let groups = groups.unwrap_or_default();
-    let machines: Vec<Machine<'_>> =
-        groups.warps.iter().skip(1).map(|&warps| Machine { warps, ..*program.machine }).collect();
+    let machines: Vec<LaunchConfig<'_>> =
+        groups.warps.iter().skip(1).map(|&warps| LaunchConfig { warps, ..*program.machine }).collect();
     let arguments = body.arguments(entry);
     let (mut parameters, mut numbers) = (Vec::<Parameter>::new(), HashMap::new());
     for (number, &argument) in arguments.iter().enumerate() {
@@ -64,7 +64,7 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
         parameters.extend(own.iter().map(|(name, ty)| Parameter::plain(name, *ty)));
     }
     let own = parameters.len();
-    let Program { facts, layouts, machine, .. } = *program;
+    let LoweringInput { facts, layouts, machine, .. } = *program;
     let (boxes, maps) = Asked { body, facts, layouts, machine, parameters: &numbers }.boxes(own)?;
     parameters.extend(maps);
     let launch = Launch::new(program.machine.lanes, program.machine.warps);
@@ -75,7 +75,7 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
     let mut values: Vec<Value> = (0..own as u32).rev().map(|index| lowering.builder.parameter(index)).collect();
     for &argument in arguments {
         match body.ty(argument) {
-            tile::Type::Descriptor(descriptor) => {
+            tile::TileType::Descriptor(descriptor) => {
                 let acts = lowering.builder.constant(Type::Scalar(Element::I1), 1);
                 let held = described(&mut values, acts, descriptor.shape.len());
                 lowering.hold(argument, held);
@@ -125,20 +125,20 @@ fn stored_alone(ty: Type) -> Type {
 }
 
 /// The argument that a parameter stands for.
-fn told(builder: &mut Builder, ty: &tile::Type, value: Value) -> Value {
-    if *ty != tile::Type::BOOLEAN {
+fn told(builder: &mut Builder, ty: &tile::TileType, value: Value) -> Value {
+    if *ty != tile::TileType::BOOLEAN {
         return value;
     }
     let zero = builder.constant(Type::Scalar(Element::I8), 0);
     builder.compare(Compare::Ne, value, zero)
 }
 
-fn parameters_of(name: &str, ty: &tile::Type) -> Lowered<Vec<(String, Type)>> {
-    let tile::Type::Descriptor(descriptor) = ty else {
+fn parameters_of(name: &str, ty: &tile::TileType) -> Lowered<Vec<(String, Type)>> {
+    let tile::TileType::Descriptor(descriptor) = ty else {
         return Ok(vec![(name.to_owned(), stored_alone(carrier(ty)?))]);
     };
     let rank = descriptor.shape.len();
-    let pointer = (name.to_owned(), Type::Pointer(Space::Global));
+    let pointer = (name.to_owned(), Type::Pointer(MemorySpace::Global));
     let sizes = (0..rank).map(|axis| (format!("{name}_size{axis}"), Type::Scalar(Element::I32)));
     let strides = (0..rank).map(|axis| (format!("{name}_stride{axis}"), Type::Scalar(Element::I64)));
     Ok(std::iter::once(pointer).chain(sizes).chain(strides).collect())

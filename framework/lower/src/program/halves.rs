@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tilewright_kernel::{Binary, Cast, Element, Type, Value};
 use tilewright_layout::Dim;
 use tilewright_math::casts;
-use tilewright_target::Number;
+use tilewright_target::ElementType;
 use tilewright_tile::{self as tile, Op};
 
 use super::error::{Lowered, Reason};
@@ -27,11 +27,11 @@ pub(super) fn widened(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let outs = layout.outs().clone();
     let halves = lowering.numbers(&layout, |column| (outs.coordinate(column, Dim::tensor(axis)) & 1) << 2);
     let element = match lowering.body.ty(lowering.result(op, 0)?).element() {
-        tile::Type::Float(float) => native(*float),
+        tile::TileType::Float(float) => native(*float),
         _ => None,
     };
     let element = element.ok_or_else(|| Reason::unsupported("there are no casts to this type"))?;
-    let Some(Number::Float(format)) = Number::named("e2m1") else {
+    let Some(ElementType::Float(format)) = ElementType::named("e2m1") else {
         return Err(Reason::unsupported("there are no numbers of four bits"));
     };
     let values: Vec<Value> = bytes

@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use tilewright_assign::Machine;
-use tilewright_assign::layouts::Layouts;
+use tilewright_assign::LaunchConfig;
+use tilewright_assign::layouts::LayoutCache;
 use tilewright_kernel::{Builder, Element, Launch, MathFunction, Scope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{BoxCopy, PointedCopy, Thread};
-use tilewright_tile::facts::Facts;
+use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::marks::IN_PLACE;
 use tilewright_tile::{self as tile, Attribute, Body, Op};
 
@@ -29,10 +29,10 @@ pub(super) type Boxes = HashMap<Op, (BoxCopy, u32)>;
 /// A function that is being lowered.
 pub(super) struct Lowering<'a> {
     pub body: &'a Body,
-    pub facts: &'a Facts,
-    pub layouts: &'a Layouts<'a>,
+    pub facts: &'a AxisInfoMap,
+    pub layouts: &'a LayoutCache<'a>,
     /// The target, and the lanes and warps that layouts are for.
-    pub machine: &'a Machine<'a>,
+    pub machine: &'a LaunchConfig<'a>,
     pub launch: Launch,
     pub builder: Builder,
     /// The program's own tensors in shared memory.
@@ -56,7 +56,7 @@ pub(super) struct Lowering<'a> {
     /// Values of the kernel that are known to be the same in all lanes of the block.
     uniform: HashSet<Value>,
     /// The layouts of types in registers.
-    known: HashMap<tile::Type, Arc<LinearLayout>>,
+    known: HashMap<tile::TileType, Arc<LinearLayout>>,
     /// Operations of the arithmetic that stands for a function, where it was asked for.
     pub(super) expansions: HashMap<(MathFunction, Element), u64>,
 }
@@ -64,8 +64,8 @@ pub(super) struct Lowering<'a> {
 impl<'a> Lowering<'a> {
     pub(super) fn new(
         body: &'a Body,
-        (facts, layouts): (&'a Facts, &'a Layouts<'a>),
-        machine: &'a Machine<'a>,
+        (facts, layouts): (&'a AxisInfoMap, &'a LayoutCache<'a>),
+        machine: &'a LaunchConfig<'a>,
         builder: Builder,
     ) -> Self {
         let launch = builder.launch();
@@ -162,7 +162,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Goes on with a group of so many warps as its machine says.
-    pub(super) fn as_group(&mut self, machine: &'a Machine<'a>) {
+    pub(super) fn as_group(&mut self, machine: &'a LaunchConfig<'a>) {
         self.machine = machine;
         self.launch.warps = machine.warps;
         // The same type is a mistake elsewhere.

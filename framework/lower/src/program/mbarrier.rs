@@ -7,7 +7,7 @@ use tilewright_kernel::{Binary, Builder, Compare, Op as KernelOp, Scope, Special
 use tilewright_target::Completion;
 use tilewright_tile::op::name::{ttg, tw};
 use tilewright_tile::transform::explicit::EVERY_WARP;
-use tilewright_tile::{Op, Origin};
+use tilewright_tile::{Op, ValueOrigin};
 
 use super::error::{Lowered, Reason};
 use super::lowering::Lowering;
@@ -79,7 +79,7 @@ fn another_follows(lowering: &Lowering<'_>, op: Op) -> bool {
     };
     let mut behind = behind.skip_while(|other| does_nothing(**other));
     behind.next().is_some_and(|&next| {
-        let is_made = |value| matches!(body.origin(value), Origin::Result(..));
+        let is_made = |value| matches!(body.origin(value), ValueOrigin::Result(..));
         match body.op(next).name() {
             INIT => body.op(next).operands.iter().all(|&value| is_made(value)),
             name => name == ttg::WARP_SPECIALIZE,

@@ -38,5 +38,5 @@ mod size;
 mod stages;
 mod types;
 
-pub use entry::{Program, program_kernel};
+pub use entry::{LoweringInput, program_kernel};
 pub use error::{LowerError, MOST_OPERATIONS, Reason};

@@ -280,10 +280,10 @@ fn indexed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 fn number_of(lowering: &Lowering<'_>, value: tile::Value) -> Part {
     let body = lowering.body;
     let constant = |value: tile::Value| match body.origin(value) {
-        tile::Origin::Result(op, _) => body.op(op).attributes.get("value").and_then(Attribute::as_integer),
-        tile::Origin::Argument(..) => None,
+        tile::ValueOrigin::Result(op, _) => body.op(op).attributes.get("value").and_then(Attribute::as_integer),
+        tile::ValueOrigin::Argument(..) => None,
     };
-    if let tile::Origin::Result(op, _) = body.origin(value)
+    if let tile::ValueOrigin::Result(op, _) = body.origin(value)
         && body.op(op).name() == arith::XORI
         && let [number, bits] = body.op(op).operands[..]
         && let Some(bits) = constant(bits)

@@ -1,20 +1,20 @@
 //! Which types of the kernel IR carry the elements of tile programs.
 
-use tilewright_kernel::{Element, Space, Type};
+use tilewright_kernel::{Element, MemorySpace, Type};
 use tilewright_tile::{self as tile, Float, GLOBAL};
 
 use super::error::{Lowered, Reason};
 
 /// The type that carries an element: integers and pointers as they are, floating-point numbers of eight bits and fewer as the
 /// integers that hold their bits, `tf32` as binary32.
-pub(super) fn carrier(ty: &tile::Type) -> Lowered<Type> {
+pub(super) fn carrier(ty: &tile::TileType) -> Lowered<Type> {
     let unknown = || Reason::unsupported(format!("elements of type `{ty}` have no place in registers"));
     match ty {
-        tile::Type::Index => Ok(Type::Scalar(Element::I64)),
-        tile::Type::Integer(bits, _) => Element::integer(*bits).map(Type::Scalar).ok_or_else(unknown),
-        tile::Type::Float(float) => Ok(Type::Scalar(float_carrier(*float))),
-        tile::Type::Pointer(pointer) if pointer.space == GLOBAL => Ok(Type::Pointer(Space::Global)),
-        tile::Type::Pointer(_) => Ok(Type::Pointer(Space::Shared)),
+        tile::TileType::Index => Ok(Type::Scalar(Element::I64)),
+        tile::TileType::Integer(bits, _) => Element::integer(*bits).map(Type::Scalar).ok_or_else(unknown),
+        tile::TileType::Float(float) => Ok(Type::Scalar(float_carrier(*float))),
+        tile::TileType::Pointer(pointer) if pointer.space == GLOBAL => Ok(Type::Pointer(MemorySpace::Global)),
+        tile::TileType::Pointer(_) => Ok(Type::Pointer(MemorySpace::Shared)),
         _ => Err(unknown()),
     }
 }

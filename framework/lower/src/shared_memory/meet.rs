@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tilewright_kernel::{Kernel, Op, Region, Scope, Space, Statement, Type, Value};
+use tilewright_kernel::{Kernel, MemorySpace, Op, Region, Scope, Statement, Type, Value};
 
 use super::told::Accesses;
 use super::uses::{Buffers, Uses};
@@ -24,7 +24,7 @@ pub(super) fn together(kernel: &mut Kernel, uses: &Uses, accesses: &Accesses) {
 }
 
 fn is_global(ty: Type) -> bool {
-    ty == Type::Pointer(Space::Global)
+    ty == Type::Pointer(MemorySpace::Global)
 }
 
 fn global_pointers(region: &Region, found: &mut BTreeSet<Value>) {

@@ -2,13 +2,13 @@
 
 use crate::place::{Place, Real, Word};
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
-use tilewright_target::{Format, Number};
+use tilewright_target::{ElementType, Format};
 
 use super::widen::carrier;
 
 /// Where a number between two of the narrower type goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rounding {
+pub enum NarrowRounding {
     /// To the nearer one, of two the even one.
     NearestEven,
     /// To the one next to zero.
@@ -28,16 +28,16 @@ pub enum Overflow {
 /// mantissa; another gives a value without meaning.
 ///
 /// NaN becomes [`Format::nan`] without a sign, or where there is none the greatest number, as of PTX's `cvt`.
-pub fn rounded(builder: &mut Builder, value: Value, to: Format, rounding: Rounding, overflow: Overflow) -> Value {
+pub fn rounded(builder: &mut Builder, value: Value, to: Format, rounding: NarrowRounding, overflow: Overflow) -> Value {
     let bits = {
         let place = Place::new(builder, Element::F32);
         let x = place.real(value);
         bits(x, to, rounding, overflow).value
     };
-    builder.cast(Cast::Truncate, bits, carrier(Number::Float(to)))
+    builder.cast(Cast::Truncate, bits, carrier(ElementType::Float(to)))
 }
 
-fn bits<'p>(x: Real<'p>, to: Format, rounding: Rounding, overflow: Overflow) -> Word<'p> {
+fn bits<'p>(x: Real<'p>, to: Format, rounding: NarrowRounding, overflow: Overflow) -> Word<'p> {
     let [exponent, mantissa, _] = to.widths();
     let magnitude = x.bits() & 0x7fff_ffff;
     let greatest = to.greatest();
@@ -45,7 +45,7 @@ fn bits<'p>(x: Real<'p>, to: Format, rounding: Rounding, overflow: Overflow) -> 
     let infinite = if to.has_infinity() { greatest + 1 } else { to.nan().unwrap_or(greatest) };
     let above = if overflow == Overflow::Saturate { greatest } else { infinite };
     let is_above = x.place.word(greatest).is_less(number);
-    let rounded_up = if rounding == Rounding::TowardZero { greatest } else { above };
+    let rounded_up = if rounding == NarrowRounding::TowardZero { greatest } else { above };
     let number = is_above.select_word(rounded_up, number);
     let number = magnitude.is_equal(0x7f80_0000).select_word(above, number);
     let sign = (x.bits() >> 31) << u64::from(exponent + mantissa);
@@ -58,12 +58,12 @@ fn bits<'p>(x: Real<'p>, to: Format, rounding: Rounding, overflow: Overflow) -> 
 }
 
 /// The bits of a finite number without sign; above those of the greatest where it rounds to more.
-fn finite<'p>(x: Real<'p>, bits: Word<'p>, to: Format, rounding: Rounding) -> Word<'p> {
+fn finite<'p>(x: Real<'p>, bits: Word<'p>, to: Format, rounding: NarrowRounding) -> Word<'p> {
     let [_, mantissa, _] = to.widths();
     let dropped = u64::from(23 - mantissa);
     let rounded = match rounding {
-        Rounding::NearestEven => bits + ((bits >> dropped) & 1) + ((1 << (dropped - 1)) - 1),
-        Rounding::TowardZero => bits,
+        NarrowRounding::NearestEven => bits + ((bits >> dropped) & 1) + ((1 << (dropped - 1)) - 1),
+        NarrowRounding::TowardZero => bits,
     };
     let normal = (rounded >> dropped) - (((127 - to.bias()) as u64) << mantissa);
     if to.bias() == 127 {
@@ -75,15 +75,15 @@ fn finite<'p>(x: Real<'p>, bits: Word<'p>, to: Format, rounding: Rounding) -> Wo
 }
 
 /// How many of the least numbers are in one that is not normal in the type.
-fn subnormal<'p>(x: Real<'p>, to: Format, rounding: Rounding) -> Word<'p> {
+fn subnormal<'p>(x: Real<'p>, to: Format, rounding: NarrowRounding) -> Word<'p> {
     let step = 2f64.powi(to.least_exponent());
     match rounding {
-        Rounding::NearestEven => {
+        NarrowRounding::NearestEven => {
             // The last bit of the sum is one of the least numbers.
             let magic = step * f64::from(1u32 << 23);
             (x + magic).bits() - x.place.bits_of(magic)
         }
-        Rounding::TowardZero => (x.clamped(0.0, to.least_normal()) * (1.0 / step)).to_word(),
+        NarrowRounding::TowardZero => (x.clamped(0.0, to.least_normal()) * (1.0 / step)).to_word(),
     }
 }
 

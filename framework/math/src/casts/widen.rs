@@ -5,15 +5,15 @@
 //! element in its byte nothing is read.
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
-use tilewright_target::{Format, Number};
+use tilewright_target::{ElementType, Format};
 
 const WORD: Type = Type::Scalar(Element::I32);
 const SINGLE_TYPE: Type = Type::Scalar(Element::F32);
 
 /// Whether elements can be cast: exactly, or where even binary64 has not all integers, rounded to it.
 #[must_use]
-pub fn is_possible(from: Number, to: Number) -> bool {
-    let widest = matches!(from, Number::Integer { bits: 64, .. }) && element(to) == Some(Element::F64);
+pub fn is_possible(from: ElementType, to: ElementType) -> bool {
+    let widest = matches!(from, ElementType::Integer { bits: 64, .. }) && element(to) == Some(Element::F64);
     let is_cast = !to.is_float() || element(to).is_some() || is_by_fields(from, to);
     from == to || widest || from.is_exact_in(to) && is_cast
 }
@@ -23,24 +23,24 @@ pub const SCALING: u64 = 3;
 
 /// Operations that casting an element takes, about.
 #[must_use]
-pub fn operations(from: Number, to: Number) -> u64 {
+pub fn operations(from: ElementType, to: ElementType) -> u64 {
     match from {
         _ if from == to => 0,
-        Number::Float(_) if element(from).is_none() => 12,
+        ElementType::Float(_) if element(from).is_none() => 12,
         _ if from.bits() < 8 => 3,
         _ => 1,
     }
 }
 
 /// Whether a type narrower than a byte becomes another of at most eight bits.
-fn is_by_fields(from: Number, to: Number) -> bool {
+fn is_by_fields(from: ElementType, to: ElementType) -> bool {
     from.is_float() && to.is_float() && from.bits() < 8 && to.bits() <= 8
 }
 
 /// The element of the kernel IR whose bits the type has; `tf32` has those of binary32.
 #[must_use]
-pub fn element(number: Number) -> Option<Element> {
-    let Number::Float(format) = number else { return Element::integer(number.bits()) };
+pub fn element(number: ElementType) -> Option<Element> {
+    let ElementType::Float(format) = number else { return Element::integer(number.bits()) };
     match format.widths() {
         [11, 52, 0] => Some(Element::F64),
         [8, 23 | 10, _] => Some(Element::F32),
@@ -52,39 +52,39 @@ pub fn element(number: Number) -> Option<Element> {
 
 /// The integer type as wide as elements of a type, or a byte.
 #[must_use]
-pub fn carrier(number: Number) -> Type {
+pub fn carrier(number: ElementType) -> Type {
     Type::Scalar(Element::integer(number.bits().next_power_of_two().max(8)).unwrap_or(Element::I32))
 }
 
 /// An element's bits, as an integer at least a byte wide, cast from one type to another.
-pub fn cast(builder: &mut Builder, value: Value, from: Number, to: Number) -> Value {
+pub fn cast(builder: &mut Builder, value: Value, from: ElementType, to: ElementType) -> Value {
     match (from, to) {
         _ if from == to => value,
-        (Number::Integer { bits, signed }, _) if bits < 8 => {
+        (ElementType::Integer { bits, signed }, _) if bits < 8 => {
             let word = builder.cast(Cast::ExtendU, value, WORD);
             let high = builder.binary_const(Binary::Shl, word, 32 - bits);
             let shift = if signed { Binary::ShrS } else { Binary::ShrU };
             let word = builder.binary_const(shift, high, 32 - bits);
-            cast(builder, word, Number::Integer { bits: 32, signed: true }, to)
+            cast(builder, word, ElementType::Integer { bits: 32, signed: true }, to)
         }
-        (Number::Integer { bits, .. }, Number::Integer { bits: wide, .. }) if bits > wide => {
+        (ElementType::Integer { bits, .. }, ElementType::Integer { bits: wide, .. }) if bits > wide => {
             builder.cast(Cast::Truncate, value, carrier(to))
         }
-        (Number::Integer { signed, .. }, Number::Integer { .. }) => {
+        (ElementType::Integer { signed, .. }, ElementType::Integer { .. }) => {
             builder.cast(if signed { Cast::ExtendS } else { Cast::ExtendU }, value, carrier(to))
         }
-        (Number::Integer { signed, .. }, _) => {
+        (ElementType::Integer { signed, .. }, _) => {
             // Types of 16 bits have all values of integers that are cast to them, and binary32 has theirs.
             let first = if element(to) == Some(Element::F64) { Element::F64 } else { Element::F32 };
             let number = builder.cast(if signed { Cast::FloatS } else { Cast::FloatU }, value, Type::Scalar(first));
             resized(builder, number, to)
         }
-        (Number::Float(format), Number::Float(wide)) if is_by_fields(from, to) => {
+        (ElementType::Float(format), ElementType::Float(wide)) if is_by_fields(from, to) => {
             let word = builder.cast(Cast::ExtendU, value, WORD);
             let word = by_fields(builder, word, format, wide);
             builder.cast(Cast::Truncate, word, carrier(to))
         }
-        (Number::Float(format), _) => {
+        (ElementType::Float(format), _) => {
             let number = match element(from) {
                 Some(element) => builder.cast(Cast::Bits, value, Type::Scalar(element)),
                 None => {
@@ -98,9 +98,9 @@ pub fn cast(builder: &mut Builder, value: Value, from: Number, to: Number) -> Va
 }
 
 /// A floating-point number of at most 32 bits as binary32.
-pub fn as_single(builder: &mut Builder, value: Value, from: Number) -> Value {
+pub fn as_single(builder: &mut Builder, value: Value, from: ElementType) -> Value {
     match (from, element(from)) {
-        (Number::Float(format), None) => {
+        (ElementType::Float(format), None) => {
             let word = builder.cast(Cast::ExtendU, value, WORD);
             decoded(builder, word, format)
         }
@@ -112,7 +112,7 @@ pub fn as_single(builder: &mut Builder, value: Value, from: Number) -> Value {
 }
 
 /// A floating-point number as the bits of another type, which has it.
-pub fn resized(builder: &mut Builder, value: Value, to: Number) -> Value {
+pub fn resized(builder: &mut Builder, value: Value, to: ElementType) -> Value {
     let ty = Type::Scalar(element(to).unwrap_or(Element::F32));
     let have = builder.type_of(value).bits();
     let value = match ty.bits() {

@@ -4,15 +4,15 @@ use tilewright_testkit::elementwise;
 
 use half::{bf16, f16};
 use tilewright_kernel::{Cast, Element, Type};
-use tilewright_math::casts::{Overflow, Rounding, as_single, carrier, odd_single, rounded};
-use tilewright_target::{Format, Number};
+use tilewright_math::casts::{NarrowRounding, Overflow, as_single, carrier, odd_single, rounded};
+use tilewright_target::{ElementType, Format};
 
 const EIGHT_BITS: [&str; 4] = ["e4m3", "e5m2", "fp8_fnuz", "bf8_fnuz"];
 const NARROW: [&str; 9] = ["e4m3", "e5m2", "fp8_fnuz", "bf8_fnuz", "e2m1", "e2m3", "e3m2", "f16", "bf16"];
 
 fn format(name: &str) -> Format {
-    match Number::named(name) {
-        Some(Number::Float(format)) => format,
+    match ElementType::named(name) {
+        Some(ElementType::Float(format)) => format,
         other => panic!("{name}: {other:?}"),
     }
 }
@@ -48,7 +48,7 @@ impl Numbers {
     }
 
     /// What a value becomes. `None` where it is a NaN that the type has.
-    fn expected(&self, value: f64, rounding: Rounding, overflow: Overflow) -> Option<u64> {
+    fn expected(&self, value: f64, rounding: NarrowRounding, overflow: Overflow) -> Option<u64> {
         let (greatest, greatest_bits) = *self.all.last().expect("numbers");
         if value.is_nan() {
             return if self.nan.is_some() { None } else { Some(greatest_bits) };
@@ -58,7 +58,7 @@ impl Numbers {
         let (below, bits) = self.all[at];
         let (above, above_bits) = self.all.get(at + 1).copied().unwrap_or((self.next, u64::MAX));
         // Differences of numbers of a few digits less than 53 apart are exact.
-        let is_up = rounding == Rounding::NearestEven
+        let is_up = rounding == NarrowRounding::NearestEven
             && (size - below > above - size || size - below == above - size && bits & 1 == 1);
         let is_beyond = size.is_infinite() || (is_up && at + 1 == self.all.len());
         let magnitude = match (is_beyond, overflow) {
@@ -82,8 +82,8 @@ fn check(from: Element, arguments: &[u64], value: impl Fn(u64) -> f64, names: &[
     for &name in names {
         let to = format(name);
         let numbers = Numbers::of(to);
-        let Type::Scalar(element) = carrier(Number::Float(to)) else { panic!("{name}") };
-        for rounding in [Rounding::NearestEven, Rounding::TowardZero] {
+        let Type::Scalar(element) = carrier(ElementType::Float(to)) else { panic!("{name}") };
+        for rounding in [NarrowRounding::NearestEven, NarrowRounding::TowardZero] {
             for overflow in [Overflow::Saturate, Overflow::Special] {
                 let kernel = elementwise::kernel(&[from], element, |builder, values| {
                     let single = match from {
@@ -156,7 +156,7 @@ fn doubles_are_rounded_once() {
 #[test]
 fn narrow_numbers_become_singles_exactly() {
     for name in NARROW {
-        let number = Number::named(name).expect("a type");
+        let number = ElementType::named(name).expect("a type");
         let Type::Scalar(element) = carrier(number) else { panic!("{name}") };
         let all: Vec<u64> = (0..1u64 << number.bits()).collect();
         let kernel =

@@ -17,9 +17,9 @@ use tilewright_testkit::{golden, shared_data};
 
 use std::collections::BTreeMap;
 
-use tilewright_emulator::{Argument, GlobalMemory, Limits};
+use tilewright_emulator::{Argument, GlobalMemory, RunLimits};
 use tilewright_kernel::{
-    Binary, Builder, Compare, Element, Kernel, Launch, MathFunction, Module, Op, Space, Type, verify,
+    Binary, Builder, Compare, Element, Kernel, Launch, MathFunction, MemorySpace, Module, Op, Type, verify,
 };
 use tilewright_math::{bound, expand};
 use truth::{Truth, error, host, least_unit};
@@ -465,7 +465,7 @@ fn angles_at_infinity_and_along_the_axes_are_those_of_c() {
 
 /// A kernel with functions of vectors, within regions, whose results others use.
 fn nested() -> Kernel {
-    let pointer = Type::Pointer(Space::Global);
+    let pointer = Type::Pointer(MemorySpace::Global);
     let mut builder = Builder::new("nested", Launch::new(4, 1), &[("to", pointer)]);
     let pair = Type::Vector(Element::F32, 2);
     let [from, to, step] = [0, 3, 1].map(|number| builder.i32(number));
@@ -519,7 +519,7 @@ fn an_expanded_kernel_computes_what_the_other_does() {
         let mut memory = GlobalMemory::new();
         let to = memory.allocate(8);
         let argument = Argument::Buffer(to);
-        let (target, limits) = (emulator_target::target(true), Limits::default());
+        let (target, limits) = (emulator_target::target(true), RunLimits::default());
         tilewright_emulator::run(&kernel, &target, [1, 1, 1], &[argument], &mut memory, &limits)
             .unwrap_or_else(|fault| panic!("{fault}"));
         let bytes = memory.read_all(to).expect("it is written");

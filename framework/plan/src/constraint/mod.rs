@@ -17,5 +17,5 @@ pub use composite::composite;
 pub use copy::{Sides, copied, copy_holds};
 pub use elementwise::{elementwise, reduced, reduction};
 pub use error::Unsatisfied;
-pub use product::{Factors, Operands, Tiling, factors, product};
+pub use product::{Factors, OperandTiles, Tiling, factors, product};
 pub use thread_value::{of_thread_value, thread_value};

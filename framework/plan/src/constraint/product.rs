@@ -14,7 +14,7 @@ const NAME: &str = "mma";
 
 /// The tiles of an instruction's operands; a factor that it reads from memory has none.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Operands {
+pub struct OperandTiles {
     /// (register, lane) to M x K.
     pub a: Option<LinearLayout>,
     /// (register, lane) to K x N.
@@ -23,7 +23,7 @@ pub struct Operands {
     pub c: LinearLayout,
 }
 
-impl Operands {
+impl OperandTiles {
     /// The operands of a row that multiplies matrices.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ pub struct Factors {
 ///
 /// # Errors
 /// [`Unsatisfied`]: sums that the instruction does not tile.
-pub fn factors(c: &LinearLayout, operands: &Operands, depth: u64) -> Result<Factors, Unsatisfied> {
+pub fn factors(c: &LinearLayout, operands: &OperandTiles, depth: u64) -> Result<Factors, Unsatisfied> {
     let [m, n] = sums(c, operands)?;
     let rest = Rest::of(c, &operands.c);
     let in_tile =
@@ -131,7 +131,7 @@ impl Rest {
 }
 
 /// The maps of M and of N by the sums.
-fn sums(c: &LinearLayout, operands: &Operands) -> Result<[Vec<u64>; 2], Unsatisfied> {
+fn sums(c: &LinearLayout, operands: &OperandTiles) -> Result<[Vec<u64>; 2], Unsatisfied> {
     let map = composite(c, &operands.c)?;
     let mut maps = [Vec::new(), Vec::new()];
     for axis in 0..2 {
@@ -157,7 +157,7 @@ pub fn product(
     a: Option<&LinearLayout>,
     b: Option<&LinearLayout>,
     c: &LinearLayout,
-    operands: &Operands,
+    operands: &OperandTiles,
 ) -> Result<Tiling, Unsatisfied> {
     let [m, n] = sums(c, operands)?;
     let mut maps = [m.into_iter().map(Some).collect(), n.into_iter().map(Some).collect(), Vec::new()];

@@ -12,7 +12,7 @@ pub fn thread_value(layout: &LinearLayout) -> Result<ThreadValue, Unsatisfied> {
     let composed = of_tensor(&Layout::Distributed(layout.clone()))?;
     if !composed.swizzles().is_empty() {
         let reason = "threads are swizzled, which shapes and strides do not say".to_owned();
-        let mode = tilewright_layout::cute::Mode { shape: composed.layout().size(), stride: 1 };
+        let mode = tilewright_layout::cute::CuteMode { shape: composed.layout().size(), stride: 1 };
         return Err(CuteError::NotLinear {
             mode: composed.to_string(),
             shape: mode.shape,

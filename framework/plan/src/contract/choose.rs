@@ -13,7 +13,7 @@ use tilewright_layout::{Dim, LinearLayout};
 
 use super::plan::Contraction;
 use super::unit::Unit;
-use super::{ContractError, ContractionCost, Question};
+use super::{ContractError, ContractionCost, MmaProblem};
 
 /// Cycles up to so many times the least are as good as these: the least part that is one over a power of two within which the
 /// figures give what is published. Products of four warps, at the full rate, are to win wherever they fit (Linear Layouts,
@@ -23,7 +23,7 @@ const AS_GOOD: f64 = 1.0 + 1.0 / 64.0;
 
 /// A way to multiply, with the warps shared out best.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct MmaCandidate {
     /// The instruction's row, or what else multiplies.
     pub unit: String,
     /// Whether its first factor is `b`.
@@ -40,7 +40,7 @@ pub struct Candidate {
 ///
 /// # Errors
 /// [`ContractError`]: sizes that no layout has; a product that no unit of the target can do.
-pub fn plan<'a>(question: &Question, means: impl Into<Means<'a>>) -> Result<Contraction, ContractError> {
+pub fn plan<'a>(question: &MmaProblem, means: impl Into<Means<'a>>) -> Result<Contraction, ContractError> {
     let means = means.into();
     let (mut weighed, refused) = weigh(question, means)?;
     if let Some(wanted) = &question.wanted {
@@ -70,11 +70,11 @@ pub fn plan<'a>(question: &Question, means: impl Into<Means<'a>>) -> Result<Cont
 /// # Errors
 /// [`ContractError::Shape`], [`ContractError::Threads`], [`ContractError::Layout`].
 pub fn candidates<'a>(
-    question: &Question,
+    question: &MmaProblem,
     means: impl Into<Means<'a>>,
-) -> Result<(Vec<Candidate>, Vec<Rejected<String>>), ContractError> {
+) -> Result<(Vec<MmaCandidate>, Vec<Rejected<String>>), ContractError> {
     let (weighed, refused) = weigh(question, means.into())?;
-    let candidate = |plan: &Contraction| Candidate {
+    let candidate = |plan: &Contraction| MmaCandidate {
         unit: plan.unit_name().to_owned(),
         transposed: plan.is_transposed(),
         warps: plan.warps(),
@@ -84,7 +84,7 @@ pub fn candidates<'a>(
     Ok((weighed.iter().map(candidate).collect(), refused))
 }
 
-fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec<Rejected<String>>), ContractError> {
+fn weigh(question: &MmaProblem, means: Means<'_>) -> Result<(Vec<Contraction>, Vec<Rejected<String>>), ContractError> {
     question.check()?;
     let target = means.target;
     check_block(question.lanes.into(), question.warps.into(), target)?;
@@ -140,7 +140,7 @@ fn least_of(plans: &[Contraction]) -> f64 {
 
 /// The best way to share out the warps; all along M where the result is another product's factor. The ways of factors that another
 /// product has made are looked at where the plan may still be the best, of less than so many cycles.
-fn best_split(question: &Question, unit: &Unit, most: f64, means: Means<'_>) -> Result<Contraction, String> {
+fn best_split(question: &MmaProblem, unit: &Unit, most: f64, means: Means<'_>) -> Result<Contraction, String> {
     // Warps that issue together are along M.
     let warps = question.warps.trailing_zeros().saturating_sub(unit.group);
     let least = if question.chained { warps } else { 0 };

@@ -2,9 +2,9 @@
 
 use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Direction, Number, TargetDescription};
+use tilewright_target::{Direction, ElementType, TargetDescription};
 
-use super::Question;
+use super::MmaProblem;
 use super::cast;
 use super::tiling::Tiling;
 use super::unit::Unit;
@@ -38,7 +38,7 @@ impl ContractionCost {
 
     /// The cost of a unit repeated over layouts of the factors, of the sums and of the scales.
     pub(super) fn new(
-        question: &Question,
+        question: &MmaProblem,
         (unit, tiling): (&Unit, &Tiling),
         ([a, b], c): ([&LinearLayout; 2], &LinearLayout),
         scale_layouts: &[Option<LinearLayout>; 2],
@@ -107,7 +107,7 @@ impl ContractionCost {
 }
 
 /// Registers of a lane that a kernel of the question may use.
-pub(super) fn limit(question: &Question, target: &TargetDescription) -> u64 {
+pub(super) fn limit(question: &MmaProblem, target: &TargetDescription) -> u64 {
     let threads = question.lanes.saturating_mul(question.warps).max(1);
     u64::from(target.limits.registers_per_lane.min(target.limits.registers_per_block / threads))
 }
@@ -117,7 +117,7 @@ fn words(layout: &LinearLayout, bits: u32) -> u64 {
 }
 
 /// Bits of the different elements that a warp holds.
-fn different_bits(layout: &LinearLayout, number: Number) -> u64 {
+fn different_bits(layout: &LinearLayout, number: ElementType) -> u64 {
     let held = Subspace::span([layout.columns_of(Dim::REGISTER), layout.columns_of(Dim::LANE)].concat());
     u64::from(number.bits()) << held.dimension()
 }

@@ -3,7 +3,7 @@
 
 use tilewright_kernel::{Binary, Builder, Cast, Element, SpecialRegister, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Format, Number};
+use tilewright_target::{ElementType, Format};
 
 use super::cast;
 use super::operands::Operands;
@@ -33,8 +33,8 @@ impl Part {
 /// How elements of a factor, as memory has them, become those that a unit takes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Making {
-    pub from: Number,
-    pub to: Number,
+    pub from: ElementType,
+    pub to: ElementType,
     /// The scales with which they are multiplied first.
     pub scale: Option<Scale>,
     /// The axis that is K.
@@ -67,13 +67,19 @@ fn by_constant(builder: &mut Builder, op: Binary, value: Value, constant: u32) -
 }
 
 /// Log2 of the elements in a byte of memory.
-pub(super) fn in_byte(number: Number) -> u32 {
+pub(super) fn in_byte(number: ElementType) -> u32 {
     (8 / number.stored_bits().min(8)).trailing_zeros()
 }
 
 /// One element of each register of a layout from the bytes in which they lie, one for each register too. Which element
 /// of its byte it is, registers say, and lanes where these move within a byte.
-fn unpacked(builder: &mut Builder, bytes: &[Value], layout: &LinearLayout, k_axis: usize, number: Number) -> Vec<Part> {
+fn unpacked(
+    builder: &mut Builder,
+    bytes: &[Value],
+    layout: &LinearLayout,
+    k_axis: usize,
+    number: ElementType,
+) -> Vec<Part> {
     let bits = in_byte(number);
     if bits == 0 {
         return bytes.iter().copied().map(Part::whole).collect();
@@ -115,7 +121,7 @@ pub(super) fn lane_sum(builder: &mut Builder, lanes: &[u64]) -> Value {
 }
 
 /// Elements of one type as another.
-fn cast_all(builder: &mut Builder, parts: &[Part], from: Number, to: Number) -> Vec<Part> {
+fn cast_all(builder: &mut Builder, parts: &[Part], from: ElementType, to: ElementType) -> Vec<Part> {
     if from == to {
         return parts.to_vec();
     }
@@ -132,7 +138,7 @@ fn cast_all(builder: &mut Builder, parts: &[Part], from: Number, to: Number) -> 
 fn scaled(
     builder: &mut Builder,
     parts: &[Part],
-    (from, to): (Number, Number),
+    (from, to): (ElementType, ElementType),
     scales: &[Value],
     scale: Scale,
 ) -> Vec<Part> {

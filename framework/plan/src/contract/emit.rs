@@ -1,7 +1,7 @@
 //! The kernel IR of a contraction of one chunk of K.
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Op, Type, Value};
-use tilewright_target::Number;
+use tilewright_target::ElementType;
 
 use super::cast::{self, carrier};
 use super::described::Tiles;
@@ -81,7 +81,7 @@ impl Contraction {
             let parts: Vec<Part> = values.iter().copied().map(Part::whole).collect();
             return parts.chunks(1 << bits).map(|own| elements::packed(builder, own, operands)).collect();
         }
-        let one = if let Number::Float(format) = operands.number { format.one() } else { 1 };
+        let one = if let ElementType::Float(format) = operands.number { format.one() } else { 1 };
         let one = Part::whole(builder.constant(carrier(operands.number), one));
         let own = elements::packed(builder, &vec![one; 1 << bits], operands);
         let [m, n, k] = self.tiling.repeats();

@@ -3,14 +3,14 @@
 //! registers, and stores.
 
 use crate::movement::{
-    BlockLoads, BlockSource, GlobalAccess, GlobalTensor, LinearAddress, Means, MovementError, Place, Plan, Reading,
-    SharedAccess, Stride, Thread, access_global, coalesced_layout, convert, slots_with_accesses, store_shared,
+    AxisStride, BlockLoads, BlockSource, GlobalAccess, GlobalPlace, GlobalTensor, LinearAddress, Means, MovementError,
+    Plan, Reading, SharedAccess, Thread, access_global, coalesced_layout, convert, slots_with_accesses, store_shared,
 };
 use tilewright_kernel::{Binary, Builder, Value};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_target::{Direction, MemoryOperand, TargetDescription};
 
-use super::Question;
+use super::MmaProblem;
 use super::elements::{Making, in_byte};
 use super::scale;
 
@@ -187,7 +187,7 @@ impl Feed {
 /// The elements of the registers from which a factor is stored to shared memory: bytes as global memory serves them
 /// well, and of each its elements along K.
 pub(super) fn stored_from(
-    question: &Question,
+    question: &MmaProblem,
     chunk: u32,
     side: usize,
     target: &TargetDescription,
@@ -199,7 +199,7 @@ pub(super) fn stored_from(
 
 /// The same in bytes, or wider elements.
 pub(super) fn stored_bytes(
-    question: &Question,
+    question: &MmaProblem,
     chunk: u32,
     side: usize,
     target: &TargetDescription,
@@ -212,7 +212,7 @@ pub(super) fn stored_bytes(
 
 impl Matrix {
     /// A chunk (log2) of a factor; of elements narrower than a byte, of its bytes.
-    pub(super) fn of_factor(question: &Question, chunk: u32, side: usize) -> Self {
+    pub(super) fn of_factor(question: &MmaProblem, chunk: u32, side: usize) -> Self {
         let number = question.factors()[side];
         let [m, n, k] = question.shape;
         let bytes_of = |elements: u64| (elements >> in_byte(number)).max(1);
@@ -231,7 +231,7 @@ impl Matrix {
     }
 
     fn tensor(self, bits: u32) -> GlobalTensor {
-        let axis = |axis: usize| (Dim::tensor(axis), self.shape[axis], Stride::Elements(self.strides[axis]));
+        let axis = |axis: usize| (Dim::tensor(axis), self.shape[axis], AxisStride::Elements(self.strides[axis]));
         let axes = vec![axis(0), axis(1)];
         GlobalTensor { axes, alignment: ALIGNMENT.min(self.grain * u64::from(bits / 8)) }
     }
@@ -245,7 +245,7 @@ pub fn places(
     base: Value,
     strides: [u64; 2],
     element_bytes: u64,
-) -> impl FnMut(&mut Builder, usize) -> Place + use<> {
+) -> impl FnMut(&mut Builder, usize) -> GlobalPlace + use<> {
     let at = |column: u64| {
         let [row, column] = [0, 1].map(|axis| layout.outs().coordinate(column, Dim::tensor(axis)));
         row * strides[0] + column * strides[1]
@@ -257,6 +257,6 @@ pub fn places(
     let mut addresses = LinearAddress::new(builder, thread, base, &threads, element_bytes);
     move |builder, register| {
         let (pointer, offset) = addresses.at(builder, tilewright_layout::f2::multiply(&registers, register as u64));
-        Place { pointer, offset, predicate: None }
+        GlobalPlace { pointer, offset, predicate: None }
     }
 }

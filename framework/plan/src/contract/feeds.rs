@@ -2,7 +2,7 @@
 
 use crate::movement::{Means, MovementError};
 use tilewright_layout::LinearLayout;
-use tilewright_target::{Number, TargetDescription};
+use tilewright_target::{ElementType, TargetDescription};
 
 use super::elements::{Making, in_byte};
 use super::feed::{Feed, Matrix, stored_bytes, stored_from};
@@ -10,11 +10,11 @@ use super::plan::Contraction;
 use super::scale;
 
 /// A byte of memory, whatever it holds.
-const BYTE: Number = Number::Integer { bits: 8, signed: false };
+const BYTE: ElementType = ElementType::Integer { bits: 8, signed: false };
 
 impl Contraction {
     /// How both factors reach their layouts a chunk at a time from global memory, where they lie as
-    /// [`super::Question::a`] and [`super::Question::b`] say; of elements narrower than a byte, how their bytes do.
+    /// [`super::MmaProblem::a`] and [`super::MmaProblem::b`] say; of elements narrower than a byte, how their bytes do.
     ///
     /// # Errors
     /// [`MovementError`].

@@ -1,6 +1,6 @@
 //! Contractions: a matrix product of a whole tile, made of a target's instructions.
 //!
-//! A [`Question`] names the shape, the types, and the warps; [`plan`] answers with a [`Contraction`]: which
+//! A [`MmaProblem`] names the shape, the types, and the warps; [`plan`] answers with a [`Contraction`]: which
 //! unit multiplies (a row of the instruction table, or plain multiply-adds), how warps share the tile,
 //! how registers repeat the unit, the layouts of both factors and of the sums, and what all that costs.
 //! Everything follows from the rows' operand layouts; no name is looked at.
@@ -46,12 +46,12 @@ mod whole;
 
 use tilewright_math::casts as cast;
 
-pub use choose::{Candidate, candidates, plan};
+pub use choose::{MmaCandidate, candidates, plan};
 pub use cost::ContractionCost;
 pub use feed::places as matrix_places;
 pub use feed::{Feed, Matrix, MatrixPart, Store};
 pub use plan::Contraction;
-pub use question::{ContractError, Question, SharedOut};
+pub use question::{ContractError, MmaProblem, SharedOut};
 pub use scale::Scale;
 pub use sums::Sums;
 pub use unit::fuses;

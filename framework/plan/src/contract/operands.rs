@@ -1,12 +1,12 @@
 //! Where one operand of a unit lies: element by element in registers, or in shared memory.
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Instruction, MemoryOperand, Number, Operand};
+use tilewright_target::{ElementType, Instruction, MemoryOperand, Operand};
 
 /// Where one operand of a unit lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Operands {
-    pub number: Number,
+    pub number: ElementType,
     /// Bits of the place of an element.
     pub bits: u32,
     /// The element of each register bit, as (row, column).
@@ -87,8 +87,8 @@ impl Operands {
 }
 
 /// The type of this name.
-pub(super) fn number(element: &str) -> Result<Number, String> {
-    Number::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))
+pub(super) fn number(element: &str) -> Result<ElementType, String> {
+    ElementType::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))
 }
 
 fn coordinates(layout: &LinearLayout, dim: Dim) -> Vec<[u64; 2]> {

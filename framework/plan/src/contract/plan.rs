@@ -10,7 +10,7 @@ use super::operands::Operands;
 use super::order::Order;
 use super::tiling::Tiling;
 use super::unit::Unit;
-use super::{ContractError, Question};
+use super::{ContractError, MmaProblem};
 
 /// Issues of a unit, or multiply-adds of a lane, that are written one after the other; more go in a loop.
 const MOST_WRITTEN: u32 = 10;
@@ -19,7 +19,7 @@ const MOST_WRITTEN: u32 = 10;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contraction {
     /// What was asked.
-    pub question: Question,
+    pub question: MmaProblem,
     /// The layout of `a`, M x chunk: of registers, or where the unit reads it from shared memory, from offsets
     /// in elements of the unit's type, or in bytes where these are narrower.
     pub a: LinearLayout,
@@ -41,7 +41,7 @@ impl Contraction {
     /// The plan of a unit with warps (log2) along M and N: as much of K at a time as half of a lane's registers
     /// hold, else as little as the unit takes.
     pub(super) fn new(
-        question: &Question,
+        question: &MmaProblem,
         unit: &Unit,
         warps: [u32; 2],
         target: &TargetDescription,
@@ -83,7 +83,7 @@ impl Contraction {
     }
 
     fn of_tiling(
-        question: &Question,
+        question: &MmaProblem,
         unit: &Unit,
         tiling: Tiling,
         width: u32,

@@ -4,26 +4,26 @@ use thiserror::Error;
 
 use crate::movement::MovementError;
 use tilewright_layout::{LayoutError, LinearLayout, MOST_TENSOR_BITS};
-use tilewright_target::Number;
+use tilewright_target::ElementType;
 
 use super::scale::Scale;
 
 /// `c + a * b` of one tile, by one block.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
+pub struct MmaProblem {
     /// M, N and K: `a` is M x K, `b` is K x N, the sums are M x N. Powers of two.
     pub shape: [u64; 3],
     /// The elements of `a`, row-major in memory.
-    pub a: Number,
+    pub a: ElementType,
     /// The elements of `b`; in memory row-major, but column-major where they are narrower than a byte, so that bytes
     /// hold neighbours along K.
-    pub b: Number,
+    pub b: ElementType,
     /// The scales of `a` and of `b`, where they have any.
     pub scales: [Option<Scale>; 2],
     /// Whether the memory of `a`, or of `b`, has been shuffled along K as [`super::Contraction::shuffle`] says.
     pub shuffled: [bool; 2],
     /// The elements of the sums, of what they begin with and of the result.
-    pub accumulator: Number,
+    pub accumulator: ElementType,
     /// Whether sums of integers become the greatest or the least number of their type where they are beyond it, each
     /// time that a unit adds to them; otherwise they wrap.
     pub saturating: bool,
@@ -61,10 +61,10 @@ pub struct SharedOut {
     pub lanes: Option<u64>,
 }
 
-impl Question {
+impl MmaProblem {
     /// A product without further wishes.
     #[must_use]
-    pub fn new(shape: [u64; 3], [a, b, accumulator]: [Number; 3], lanes: u32, warps: u32) -> Self {
+    pub fn new(shape: [u64; 3], [a, b, accumulator]: [ElementType; 3], lanes: u32, warps: u32) -> Self {
         let (scales, shuffled) = ([None; 2], [false; 2]);
         let (saturating, chained, linked) = (false, false, false);
         Self {
@@ -95,7 +95,7 @@ impl Question {
     }
 
     /// The elements of both factors.
-    pub(super) fn factors(&self) -> [Number; 2] {
+    pub(super) fn factors(&self) -> [ElementType; 2] {
         [self.a, self.b]
     }
 
@@ -150,7 +150,7 @@ impl SharedOut {
 }
 
 /// Scales are for floating-point elements of at most eight bits.
-fn check_scale(scale: Scale, factor: Number) -> Result<(), ContractError> {
+fn check_scale(scale: Scale, factor: ElementType) -> Result<(), ContractError> {
     let is_scale = scale.format().is_some_and(|format| !format.is_signed());
     let known = scale.exponents.is_none_or(|[least, greatest]| least <= greatest && least >= -127 && greatest <= 127);
     if !scale.block.is_power_of_two() || scale.block > MOST {
@@ -194,9 +194,9 @@ pub enum ContractError {
     )]
     Scale {
         /// The type of the scales.
-        scale: Number,
+        scale: ElementType,
         /// The type of the factor.
-        factor: Number,
+        factor: ElementType,
     },
     /// A number of threads that no layout has; the caller's fault.
     #[error("{number} {what}: expected a power of two")]

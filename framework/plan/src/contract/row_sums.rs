@@ -3,7 +3,7 @@
 use crate::movement::{TensorMoves, TensorTable};
 use tilewright_target::{Instruction, TargetDescription, TensorOperand};
 
-use super::Question;
+use super::MmaProblem;
 use super::operands::{Operands, number};
 
 /// The sums of a unit that has them in tensor memory.
@@ -29,7 +29,7 @@ impl RowSums {
     /// than is asked for.
     pub(super) fn of(
         row: &Instruction,
-        question: &Question,
+        question: &MmaProblem,
         target: &TargetDescription,
         table: &mut TensorTable,
     ) -> Result<Vec<Self>, String> {
@@ -46,7 +46,7 @@ impl RowSums {
 
     fn in_tensor_memory(
         tile: &TensorOperand,
-        question: &Question,
+        question: &MmaProblem,
         least_columns: u32,
         table: &mut TensorTable,
     ) -> Result<Vec<Self>, String> {

@@ -6,13 +6,13 @@
 //! scales apart. Each register of the factor then has its own scale in the register of the same number.
 
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
-use tilewright_target::{Format, Number};
+use tilewright_target::{ElementType, Format};
 
 /// The scales of one factor. In memory they are rows x blocks, row-major: a row for each row of `a` or column of `b`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scale {
     /// Their type.
-    pub number: Number,
+    pub number: ElementType,
     /// Neighbours along K that share one: a power of two.
     pub block: u64,
     /// Log2 of the least and of the greatest scale, where more is known of them than their type says: factors whose
@@ -25,9 +25,9 @@ impl Scale {
     /// scaling of `mxf4nvf4`. `None` where it is no type of scales.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        let number = Number::named(name)?;
+        let number = ElementType::named(name)?;
         match number {
-            Number::Float(format) if !format.is_signed() => {
+            ElementType::Float(format) if !format.is_signed() => {
                 let block = if format.widths()[1] == 0 { 32 } else { 16 };
                 Some(Self { number, block, exponents: None })
             }
@@ -42,16 +42,16 @@ impl Scale {
 
     pub(super) fn format(self) -> Option<Format> {
         match self.number {
-            Number::Float(format) => Some(format),
-            Number::Integer { .. } => None,
+            ElementType::Float(format) => Some(format),
+            ElementType::Integer { .. } => None,
         }
     }
 
     /// Whether elements of a type times these scales are numbers of another, NaN aside. Where nothing is known of the
     /// scales, products leave the range of a type with binary32's exponents just where they leave binary32's, but that
     /// subnormal ones may have fewer digits.
-    pub(super) fn is_exact(self, element: Number, to: Number) -> bool {
-        let (Number::Float(element), Some(scale), Number::Float(to)) = (element, self.format(), to) else {
+    pub(super) fn is_exact(self, element: ElementType, to: ElementType) -> bool {
+        let (ElementType::Float(element), Some(scale), ElementType::Float(to)) = (element, self.format(), to) else {
             return false;
         };
         let [_, digits, _] = element.widths();
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn is_exact(element: &str, scale: Scale, to: &str) -> bool {
-        let named = |name| Number::named(name).expect("a type");
+        let named = |name| ElementType::named(name).expect("a type");
         scale.is_exact(named(element), named(to))
     }
 
@@ -152,8 +152,8 @@ mod tests {
     /// Against the products themselves.
     #[test]
     fn brute_force_agrees_on_exactness() {
-        let of = |name: &str| match Number::named(name) {
-            Some(Number::Float(format)) => (name.to_owned(), format),
+        let of = |name: &str| match ElementType::named(name) {
+            Some(ElementType::Float(format)) => (name.to_owned(), format),
             _ => panic!("{name}"),
         };
         let all = |name: &str, bits: u32| -> Vec<f64> {

@@ -9,7 +9,7 @@ use super::operands::Operands;
 use super::order::Order;
 use super::scale;
 use super::unit::Unit;
-use super::{ContractError, Question};
+use super::{ContractError, MmaProblem};
 
 /// A unit, repeated. All numbers are log2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) struct Tiling {
 }
 
 impl Tiling {
-    pub(super) fn new(unit: &Unit, question: &Question, warps: [u32; 2], chunk: u32) -> Self {
+    pub(super) fn new(unit: &Unit, question: &MmaProblem, warps: [u32; 2], chunk: u32) -> Self {
         let [m, n, _] = question.bits();
         let beside = question.n_width.map_or(0, u64::trailing_zeros);
         Self { tile: unit.tile, warps, chunk, size: [m, n], beside }
@@ -92,7 +92,7 @@ impl Tiling {
     pub(super) fn of_scales(
         &self,
         unit: &Unit,
-        question: &Question,
+        question: &MmaProblem,
         factors: [&LinearLayout; 2],
     ) -> Result<[Option<LinearLayout>; 2], ContractError> {
         let of = |side: usize| -> Result<Option<LinearLayout>, ContractError> {

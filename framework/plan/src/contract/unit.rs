@@ -4,10 +4,10 @@ use crate::movement::{TensorMoves, TensorTable};
 use tilewright_kernel::Element;
 use tilewright_layout::Dim;
 use tilewright_target::{
-    Completion, Instruction, InstructionKind, MatrixUnit, Number, Operand, Queue, Semantics, TargetDescription,
+    Completion, ElementType, Instruction, InstructionKind, MatrixUnit, Operand, Queue, Semantics, TargetDescription,
 };
 
-use super::Question;
+use super::MmaProblem;
 use super::cast::{element, is_possible};
 use super::operands::Operands;
 use super::row_sums::{InTensorMemory, RowSums};
@@ -123,7 +123,7 @@ impl Unit {
     /// The units that a row is: one, or where it has its sums in tensor memory one for each way to registers.
     pub(super) fn of_row(
         row: &Instruction,
-        question: &Question,
+        question: &MmaProblem,
         target: &TargetDescription,
         table: &mut TensorTable,
     ) -> Result<Vec<Self>, String> {
@@ -213,7 +213,7 @@ impl Unit {
     }
 
     /// Plain multiply-adds: each lane one element of a tile of lanes, 2^`rows` rows high.
-    pub(super) fn plain(question: &Question, rows: u32, target: &TargetDescription) -> Self {
+    pub(super) fn plain(question: &MmaProblem, rows: u32, target: &TargetDescription) -> Self {
         let number = question.accumulator;
         let columns = question.lanes.trailing_zeros() - rows;
         let lanes = |row: u64, column: u64| -> Vec<[u64; 2]> {
@@ -251,7 +251,7 @@ impl Unit {
     }
 
     /// Whether it computes what is asked; says what does not fit.
-    pub(super) fn fits(&self, question: &Question) -> Result<(), String> {
+    pub(super) fn fits(&self, question: &MmaProblem) -> Result<(), String> {
         let lanes = 1u64 << self.sums.lanes.len();
         let held = [&self.a, &self.b, &self.sums].into_iter().filter(|operand| operand.memory.is_none());
         if held.map(|operand| 1 << operand.lanes.len()).any(|lanes: u64| lanes != u64::from(question.lanes)) {
@@ -311,7 +311,7 @@ impl Unit {
     }
 
     /// Whether its factors and its lanes are as a question says.
-    pub(super) fn is_so(&self, question: &Question) -> bool {
+    pub(super) fn is_so(&self, question: &MmaProblem) -> bool {
         let Some(shared) = question.shared_out else { return true };
         let lanes = |lanes: u64| self.row.is_some() || lanes == self.lanes_along_rows();
         self.transposed == shared.exchanged && shared.lanes.is_none_or(lanes)
@@ -372,6 +372,6 @@ fn rate(matrix: Option<&MatrixUnit>, group: usize) -> (u32, u32) {
 }
 
 /// Whether a plain multiply-add of a type is one operation, rounded once.
-pub fn fuses(number: Number) -> bool {
+pub fn fuses(number: ElementType) -> bool {
     number.is_float() && element(number) != Some(Element::Bf16)
 }

@@ -11,7 +11,7 @@ use tilewright_target::TargetDescription;
 use super::plan::Contraction;
 use super::tiling::Tiling;
 use super::unit::Unit;
-use super::{ContractError, Question, SharedOut};
+use super::{ContractError, MmaProblem, SharedOut};
 
 /// Ways whose products alone take more than so many times the cycles of the best plan are not listed.
 const SLOWEST: f64 = 2.0;
@@ -22,11 +22,11 @@ const SLOWEST: f64 = 2.0;
 /// # Errors
 /// [`ContractError::Movement`], [`ContractError::Layout`].
 pub fn ways(
-    question: &Question,
+    question: &MmaProblem,
     best: &Contraction,
     most: usize,
     means: Means<'_>,
-) -> Result<Vec<Question>, ContractError> {
+) -> Result<Vec<MmaProblem>, ContractError> {
     let limit = best.cost.cycles() * SLOWEST;
     let mut found: Vec<(f64, Contraction)> = Vec::new();
     let mut fed = [Vec::new(), Vec::new()];
@@ -66,7 +66,7 @@ fn feeding_slots(
 }
 
 /// The units that take both factors from registers and leave the sums there, each also with the factors exchanged.
-fn units(question: &Question, means: Means<'_>) -> Vec<Unit> {
+fn units(question: &MmaProblem, means: Means<'_>) -> Vec<Unit> {
     let mut table = TensorTable::of(means.instructions, means.target);
     let mut found = Vec::new();
     for row in means.instructions {
@@ -79,7 +79,7 @@ fn units(question: &Question, means: Means<'_>) -> Vec<Unit> {
 }
 
 /// A unit with the warps shared out in each way, and with as many columns side by side as a lane may have.
-fn shared_out(question: &Question, unit: &Unit, limit: f64, target: &TargetDescription) -> Vec<Contraction> {
+fn shared_out(question: &MmaProblem, unit: &Unit, limit: f64, target: &TargetDescription) -> Vec<Contraction> {
     let (k, warps) = (question.bits()[2], question.warps.trailing_zeros().saturating_sub(unit.group));
     let widest = target.global.access_bits.iter().copied().max().unwrap_or(8);
     let mut plans = Vec::new();
@@ -93,7 +93,7 @@ fn shared_out(question: &Question, unit: &Unit, limit: f64, target: &TargetDescr
         let columns = (0..=tiling.repeats()[1]).filter(|beside| question.b.stored_bits() << beside <= widest);
         for beside in columns {
             let n_width = (beside > 0 && unit.scales.is_none()).then_some(1 << beside);
-            let asked = Question { n_width, ..question.clone() };
+            let asked = MmaProblem { n_width, ..question.clone() };
             plans.extend(Contraction::new(&asked, unit, [rows, warps - rows], target));
         }
     }
@@ -113,12 +113,12 @@ fn ordered(plan: &Contraction, target: &TargetDescription) -> Result<Vec<Contrac
 impl Contraction {
     /// The question whose answer is this plan.
     #[must_use]
-    pub fn said(&self) -> Question {
+    pub fn said(&self) -> MmaProblem {
         let lanes = self.unit.row.is_none().then(|| self.unit.lanes_along_rows());
         let shared_out = Some(SharedOut { exchanged: self.is_transposed(), warps: self.warps(), lanes });
         let counts_k = self.unit.scales.is_some() || self.unit.reads_memory();
         let k_width = (!counts_k).then(|| self.k_width());
-        Question { unit: Some(self.unit_name().to_owned()), shared_out, k_width, ..self.question.clone() }
+        MmaProblem { unit: Some(self.unit_name().to_owned()), shared_out, k_width, ..self.question.clone() }
     }
 
     /// What multiplying and casting take of a warp, in the time of wavefronts of shared memory.

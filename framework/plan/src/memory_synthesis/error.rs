@@ -10,7 +10,7 @@ use tilewright_layout::cute::CuteError;
 
 /// What one access asks by one way.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct AccessConstraint {
     /// The access.
     pub access: String,
     /// The way.
@@ -19,7 +19,7 @@ pub struct Asked {
     pub term: String,
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for AccessConstraint {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "`{}` by {} needs {}", self.access, self.way, self.term)
     }
@@ -28,16 +28,16 @@ impl fmt::Display for Asked {
 /// Why no layout serves all accesses of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum SynthesisError {
+pub enum MemorySynthesisError {
     /// Two accesses want different elements together; the program's author's to mend.
     #[error(
         "no layout of shared memory serves both: {first}; {second}; they disagree on bit {bit} of the offset ({wants} against {has}): load or store one of them by narrower accesses, or rearrange it first"
     )]
     Disagree {
         /// One access.
-        first: Box<Asked>,
+        first: Box<AccessConstraint>,
         /// The other.
-        second: Box<Asked>,
+        second: Box<AccessConstraint>,
         /// The bit of the offset, in elements, for which they want different elements.
         bit: usize,
         /// The modes that the first wants there.

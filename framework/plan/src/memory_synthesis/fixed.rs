@@ -1,14 +1,14 @@
 //! Layouts that the hardware fixes: arrangements that a matrix unit reads, boxes that are copied whole.
 
 use super::leaf::{Problem, written};
-use super::{Access, Served, Solution, SynthesisError, Way};
+use super::{AccessAlternative, AccessSolution, MemorySynthesisError, Solution, TensorAccess};
 use crate::movement::{Reading, arranged, boxed, boxes_in};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
 impl Problem<'_, '_> {
     /// The best of the layouts that the ways of some access fix; none where no way fixes any. With it why others do not
     /// serve all.
-    pub(super) fn fixed(&self) -> Result<(Option<Solution>, Vec<String>), SynthesisError> {
+    pub(super) fn fixed(&self) -> Result<(Option<Solution>, Vec<String>), MemorySynthesisError> {
         let mut best: Option<Solution> = None;
         let mut reasons = Vec::new();
         for (name, memory) in self.fixed_layouts()? {
@@ -22,7 +22,7 @@ impl Problem<'_, '_> {
     }
 
     /// The layouts that ways name, each once.
-    fn fixed_layouts(&self) -> Result<Vec<(String, MemoryLayout)>, SynthesisError> {
+    fn fixed_layouts(&self) -> Result<Vec<(String, MemoryLayout)>, MemorySynthesisError> {
         let mut all: Vec<(String, MemoryLayout)> = Vec::new();
         let shape: Vec<(Dim, u64)> =
             (self.tensor.shape.iter().enumerate()).map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
@@ -34,19 +34,19 @@ impl Problem<'_, '_> {
         };
         for way in self.accesses.iter().flat_map(|access| &access.ways) {
             match way {
-                Way::Operand { operand, .. } => {
+                AccessAlternative::Operand { operand, .. } => {
                     let Ok(matrix) = <[u64; 2]>::try_from(self.tensor.shape.as_slice()) else { continue };
                     for arrangement in &operand.arrangements {
                         add(&arrangement.name, arranged(operand, arrangement, matrix)?, arrangement.alignment);
                     }
                 }
-                Way::Boxes { operand, first, .. } => {
+                AccessAlternative::Boxes { operand, first, .. } => {
                     for arrangement in &operand.arrangements {
                         let linear = boxed(arrangement, &shape, *first, self.tensor.bits)?;
                         add(&arrangement.name, linear, arrangement.alignment);
                     }
                 }
-                Way::Lanes(_) => {}
+                AccessAlternative::Lanes(_) => {}
             }
         }
         Ok(all)
@@ -79,10 +79,10 @@ impl Problem<'_, '_> {
     }
 
     /// The cheapest way of an access in a memory.
-    fn best_way(&self, at: usize, access: &Access<'_>, memory: &MemoryLayout) -> Option<Served> {
-        let mut best: Option<(f64, Served)> = None;
+    fn best_way(&self, at: usize, access: &TensorAccess<'_>, memory: &MemoryLayout) -> Option<AccessSolution> {
+        let mut best: Option<(f64, AccessSolution)> = None;
         for (number, way) in access.ways.iter().enumerate() {
-            let by_itself = |issued: u64| Served {
+            let by_itself = |issued: u64| AccessSolution {
                 access: access.name.clone(),
                 way: number,
                 instruction: way.instruction().map(str::to_owned),
@@ -94,9 +94,11 @@ impl Problem<'_, '_> {
                 fetched: None,
             };
             let found = match way {
-                Way::Lanes(_) => self.served_in(at, number, memory),
-                Way::Operand { operand, .. } => Reading::of(&memory.linear, operand).ok().map(|_| by_itself(0)),
-                Way::Boxes { operand, first, .. } => {
+                AccessAlternative::Lanes(_) => self.served_in(at, number, memory),
+                AccessAlternative::Operand { operand, .. } => {
+                    Reading::of(&memory.linear, operand).ok().map(|_| by_itself(0))
+                }
+                AccessAlternative::Boxes { operand, first, .. } => {
                     let boxes = boxes_in(&memory.linear, *first, self.tensor.bits, operand);
                     boxes.ok().map(|(boxes, _)| by_itself(boxes))
                 }

@@ -1,13 +1,15 @@
 //! One way for each access: the best swizzle over their term, and what the accesses take.
 
 use super::packing::Packing;
-use super::{Access, Served, Solution, SynthesisError, Tensor, Term, Way};
+use super::{
+    AccessAlternative, AccessSolution, MemorySynthesisError, SharedTensor, Solution, StrideTerm, TensorAccess,
+};
 use crate::layouts;
 use crate::movement::{
-    AccessWay, Accessor, Begin, Candidate, Constraints, Kind, Means, choose_memory_begun, least_wavefronts,
+    AccessWay, Accessor, Begin, Constraints, Kind, Means, SharedLayoutCandidate, choose_memory_begun, least_wavefronts,
     load_shared, store_shared,
 };
-use tilewright_layout::cute::{self, Layout, Swizzle};
+use tilewright_layout::cute::{self, CuteLayout, Swizzle};
 use tilewright_layout::f2::{multiply, rank};
 use tilewright_layout::{Dim, Layout as TensorLayout, LayoutError, LinearLayout, MemoryLayout};
 use tilewright_target::Direction;
@@ -18,15 +20,15 @@ const ISSUE_SLOTS: f64 = 0.25;
 
 /// The question, checked.
 pub(super) struct Problem<'q, 'a> {
-    pub(super) tensor: &'q Tensor,
+    pub(super) tensor: &'q SharedTensor,
     /// Log2 of the sizes of the axes.
     pub(super) axes: Vec<u32>,
-    pub(super) accesses: &'q [Access<'a>],
+    pub(super) accesses: &'q [TensorAccess<'a>],
     /// The layouts of the accesses, axes in order.
     pub(super) layouts: Vec<Option<LinearLayout>>,
     pub(super) means: Means<'a>,
     /// The layout that the program gives.
-    pub(super) given: Option<Term>,
+    pub(super) given: Option<StrideTerm>,
     /// What swizzles there may be, and how many are looked at.
     pub(super) constraints: Constraints,
 }
@@ -36,7 +38,7 @@ pub(super) struct Chosen<'q> {
     pub(super) access: usize,
     pub(super) way: usize,
     pub(super) lanes: &'q AccessWay,
-    pub(super) term: Term,
+    pub(super) term: StrideTerm,
 }
 
 impl<'q> Problem<'q, '_> {
@@ -52,13 +54,13 @@ impl<'q> Problem<'q, '_> {
 
     pub(super) fn lanes(&self, access: usize, way: usize) -> Option<&'q AccessWay> {
         match self.accesses.get(access)?.ways.get(way)? {
-            Way::Lanes(lanes) => Some(lanes),
+            AccessAlternative::Lanes(lanes) => Some(lanes),
             _ => None,
         }
     }
 
     /// What an access takes at least by a way, whatever the layout of memory: its wavefronts, and the price.
-    pub(super) fn least(&self, chosen: &Chosen<'_>) -> Result<(u64, f64), SynthesisError> {
+    pub(super) fn least(&self, chosen: &Chosen<'_>) -> Result<(u64, f64), MemorySynthesisError> {
         let access = &self.accesses[chosen.access];
         let low = chosen.term.assigned().unwrap_or_default();
         let packing = Packing::new(&self.axes, low.get(..self.byte_bits()).unwrap_or_default());
@@ -76,14 +78,14 @@ impl<'q> Problem<'q, '_> {
         Ok((wavefronts, self.price(access, chosen.lanes, wavefronts, (numbered >> alike).max(1))))
     }
 
-    fn price(&self, access: &Access<'_>, lanes: &AccessWay, wavefronts: u64, issued: u64) -> f64 {
+    fn price(&self, access: &TensorAccess<'_>, lanes: &AccessWay, wavefronts: u64, issued: u64) -> f64 {
         // What is stored after it was loaded from global memory was issued once more.
         let times = if access.from_global && !lanes.copies { 2.0 } else { 1.0 };
         access.weight as f64 * (wavefronts as f64 + times * ISSUE_SLOTS * issued as f64)
     }
 
-    fn layout(&self, access: usize) -> Result<&LinearLayout, SynthesisError> {
-        self.layouts[access].as_ref().ok_or_else(|| SynthesisError::Access {
+    fn layout(&self, access: usize) -> Result<&LinearLayout, MemorySynthesisError> {
+        self.layouts[access].as_ref().ok_or_else(|| MemorySynthesisError::Access {
             access: self.accesses[access].name.clone(),
             reason: "lanes give addresses, and it is not said what they hold: give it a layout".to_owned(),
         })
@@ -98,12 +100,12 @@ impl<'q> Problem<'q, '_> {
     }
 
     /// The best swizzle for a choice of ways and their common term.
-    pub(super) fn weigh(&self, chosen: &[Chosen<'_>], term: &Term) -> Result<Solution, SynthesisError> {
+    pub(super) fn weigh(&self, chosen: &[Chosen<'_>], term: &StrideTerm) -> Result<Solution, MemorySynthesisError> {
         let low = term.assigned().unwrap_or_default();
         let (within, rest) = low.split_at(self.byte_bits().min(low.len()));
         let packing = Packing::new(&self.axes, within);
         let layouts = chosen.iter().map(|one| Ok(packing.registers(self.layout(one.access)?)?));
-        let layouts = layouts.collect::<Result<Vec<_>, SynthesisError>>()?;
+        let layouts = layouts.collect::<Result<Vec<_>, MemorySynthesisError>>()?;
         let mut accessors: Vec<Accessor> =
             chosen.iter().zip(layouts).map(|(one, layout)| self.accessor(one, layout)).collect();
         let alone: Vec<_> =
@@ -126,13 +128,13 @@ impl<'q> Problem<'q, '_> {
             if let Some(layout) = &layout {
                 accessor.layout = packing.registers(layout)?;
             }
-            served.push(Served { fetched: layout, ..self.served(one, accessor, &best.memory, *means)? });
+            served.push(AccessSolution { fetched: layout, ..self.served(one, accessor, &best.memory, *means)? });
         }
         self.solution(best, &packing, term, served)
     }
 
     /// Who brings what in a memory of whole elements, of an access by lanes that fetch what lies side by side.
-    fn fetched(&self, one: &Chosen<'_>, memory: &MemoryLayout) -> Result<Option<LinearLayout>, SynthesisError> {
+    fn fetched(&self, one: &Chosen<'_>, memory: &MemoryLayout) -> Result<Option<LinearLayout>, MemorySynthesisError> {
         if !one.lanes.is_fetched() {
             return Ok(None);
         }
@@ -146,13 +148,13 @@ impl<'q> Problem<'q, '_> {
         accessor: &Accessor,
         memory: &MemoryLayout,
         means: Means<'_>,
-    ) -> Result<Served, SynthesisError> {
+    ) -> Result<AccessSolution, MemorySynthesisError> {
         let plan = match accessor.direction {
             Direction::Store => store_shared(&accessor.layout, memory, self.unit_bits(), means),
             Direction::Load => load_shared(&accessor.layout, memory, self.unit_bits(), means),
         }?;
         let counts = &plan.figures.counts;
-        Ok(Served {
+        Ok(AccessSolution {
             access: self.accesses[chosen.access].name.clone(),
             way: chosen.way,
             instruction: chosen.lanes.instruction.clone(),
@@ -166,35 +168,36 @@ impl<'q> Problem<'q, '_> {
     }
 
     /// How an access goes by a way in a memory of whole elements; none where it does not.
-    pub(super) fn served_in(&self, access: usize, way: usize, memory: &MemoryLayout) -> Option<Served> {
+    pub(super) fn served_in(&self, access: usize, way: usize, memory: &MemoryLayout) -> Option<AccessSolution> {
         let (lanes, layout) = (self.lanes(access, way)?, self.layout(access).ok()?);
-        let term = Term::of_access(layout, lanes, self.tensor.bits).ok().filter(|term| term.admits(&memory.linear))?;
+        let term =
+            StrideTerm::of_access(layout, lanes, self.tensor.bits).ok().filter(|term| term.admits(&memory.linear))?;
         let chosen = Chosen { access, way, lanes, term };
         let (target, rows) = lanes.alone(self.means.target, self.means.instructions);
         let fetched = self.fetched(&chosen, memory).ok()?;
         let accessor = self.accessor(&chosen, fetched.clone().unwrap_or_else(|| layout.clone()));
         let served = self.served(&chosen, &accessor, memory, Means::of(&target).with_instructions(&rows)).ok()?;
-        Some(Served { fetched, ..served })
+        Some(AccessSolution { fetched, ..served })
     }
 
     /// The price of how one access goes; nothing where no lane moves anything.
-    pub(super) fn price_of(&self, access: usize, served: &Served) -> f64 {
+    pub(super) fn price_of(&self, access: usize, served: &AccessSolution) -> f64 {
         let lanes = self.lanes(access, served.way);
         lanes.map_or(0.0, |lanes| self.price(&self.accesses[access], lanes, served.wavefronts, served.issued))
     }
 
     /// The price of how all accesses go.
-    pub(super) fn priced(&self, served: &[Served]) -> f64 {
+    pub(super) fn priced(&self, served: &[AccessSolution]) -> f64 {
         served.iter().enumerate().map(|(access, one)| self.price_of(access, one)).sum()
     }
 
     fn solution(
         &self,
-        best: &Candidate,
+        best: &SharedLayoutCandidate,
         packing: &Packing,
-        term: &Term,
-        served: Vec<Served>,
-    ) -> Result<Solution, SynthesisError> {
+        term: &StrideTerm,
+        served: Vec<AccessSolution>,
+    ) -> Result<Solution, MemorySynthesisError> {
         let memory = packing.memory(&best.memory)?;
         let (layout, swizzles) = match best.functor {
             Some(functor) => {
@@ -244,7 +247,7 @@ fn in_order_of(memory: &LinearLayout, like: &LinearLayout, own: usize) -> Result
 }
 
 /// The memory before a swizzle: a swizzle undoes itself.
-fn before(functor: Swizzle, memory: &MemoryLayout) -> Result<MemoryLayout, SynthesisError> {
+fn before(functor: Swizzle, memory: &MemoryLayout) -> Result<MemoryLayout, MemorySynthesisError> {
     let linear = &memory.linear;
     let columns: Vec<u64> =
         (0..linear.columns().len()).map(|bit| multiply(linear.columns(), functor.apply(1 << bit))).collect();
@@ -253,7 +256,7 @@ fn before(functor: Swizzle, memory: &MemoryLayout) -> Result<MemoryLayout, Synth
 }
 
 /// A memory as swizzles over a layout with a mode for each axis.
-pub(super) fn written(memory: &MemoryLayout) -> Result<(Layout, Vec<Swizzle>), SynthesisError> {
+pub(super) fn written(memory: &MemoryLayout) -> Result<(CuteLayout, Vec<Swizzle>), MemorySynthesisError> {
     let composed = cute::of_tensor(&TensorLayout::Memory(memory.clone()))?;
     Ok((composed.layout().clone(), composed.swizzles().to_vec()))
 }

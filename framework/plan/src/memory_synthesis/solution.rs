@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use super::Term;
-use tilewright_layout::cute::{ComposedLayout, CuteError, Layout, Swizzle};
+use super::StrideTerm;
+use tilewright_layout::cute::{ComposedLayout, CuteError, CuteLayout, Swizzle};
 use tilewright_layout::{LinearLayout, MemoryLayout};
 
 /// How one access goes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Served {
+pub struct AccessSolution {
     /// Its name.
     pub access: String,
     /// Which of its ways it goes, as an index.
@@ -18,7 +18,7 @@ pub struct Served {
     /// Bytes that a lane moves at a time; zero where no lane moves any.
     pub bytes: u64,
     /// What it asks; none where the hardware says the whole layout.
-    pub term: Option<Term>,
+    pub term: Option<StrideTerm>,
     /// Wavefronts of the busiest warp, of all phases of all its accesses.
     pub wavefronts: u64,
     /// Wavefronts that this way takes at least, whatever the layout.
@@ -29,7 +29,7 @@ pub struct Served {
     pub fetched: Option<LinearLayout>,
 }
 
-impl Served {
+impl AccessSolution {
     /// Wavefronts that there are because lanes of a phase want different words of a bank.
     #[must_use]
     pub fn conflicts(&self) -> u64 {
@@ -41,9 +41,9 @@ impl Served {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Solution {
     /// What all accesses ask together; none where the hardware says the whole layout.
-    pub term: Option<Term>,
+    pub term: Option<StrideTerm>,
     /// The layout without its free strides left open, a mode for each axis: `m`.
-    pub layout: Layout,
+    pub layout: CuteLayout,
     /// The swizzles over it, the outermost first: `S`.
     pub swizzles: Vec<Swizzle>,
     /// Both together, from offsets in elements to coordinates.
@@ -51,7 +51,7 @@ pub struct Solution {
     /// The arrangement that the hardware fixes, where it does.
     pub arrangement: Option<String>,
     /// How the accesses go, in their order.
-    pub served: Vec<Served>,
+    pub served: Vec<AccessSolution>,
     /// Wavefronts of all accesses by their weights, and what issuing them counts beside, in slots of wavefronts.
     pub price: f64,
     /// Choices of ways that were begun.
@@ -72,7 +72,7 @@ impl Solution {
     /// Wavefronts of all accesses above what their ways take at least.
     #[must_use]
     pub fn conflicts(&self) -> u64 {
-        self.served.iter().map(Served::conflicts).sum()
+        self.served.iter().map(AccessSolution::conflicts).sum()
     }
 }
 

@@ -4,22 +4,22 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::movement::{AccessWay, Means};
-use tilewright_layout::cute::Layout;
+use tilewright_layout::cute::CuteLayout;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{BoxOperand, Direction, Instruction, InstructionKind, MemoryOperand, Operand};
 
 /// A tensor in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tensor {
+pub struct SharedTensor {
     /// Sizes of its axes: powers of two.
     pub shape: Vec<u64>,
     /// Width of an element in bits, from 1 on.
     pub bits: u32,
     /// Where its elements lie but for a swizzle, where the program says so: a mode for each axis.
-    pub layout: Option<Layout>,
+    pub layout: Option<CuteLayout>,
 }
 
-impl Tensor {
+impl SharedTensor {
     /// A tensor whose layout is free.
     #[must_use]
     pub fn new(shape: &[u64], bits: u32) -> Self {
@@ -29,7 +29,7 @@ impl Tensor {
 
 /// A way by which an access can go.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Way<'a> {
+pub enum AccessAlternative<'a> {
     /// Lanes give addresses: plain accesses, rows that move, rows that copy from global memory.
     Lanes(AccessWay),
     /// A matrix unit reads the tile by itself, in an arrangement of its own.
@@ -50,7 +50,7 @@ pub enum Way<'a> {
     },
 }
 
-impl Way<'_> {
+impl AccessAlternative<'_> {
     /// The row of the instruction table; none of plain accesses.
     #[must_use]
     pub fn instruction(&self) -> Option<&str> {
@@ -79,7 +79,7 @@ impl Way<'_> {
     }
 }
 
-impl fmt::Display for Way<'_> {
+impl fmt::Display for AccessAlternative<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.instruction(), self) {
             (Some(row), _) => out.write_str(row),
@@ -93,7 +93,7 @@ impl fmt::Display for Way<'_> {
 
 /// Who accesses the tensor.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Access<'a> {
+pub struct TensorAccess<'a> {
     /// What messages call it: an operation and its place, say.
     pub name: String,
     /// What registers, lanes and warps hold, over the tensor's axes; none where no lane accesses it.
@@ -103,10 +103,10 @@ pub struct Access<'a> {
     /// Whether what is stored comes from global memory, so that plain stores come after loads.
     pub from_global: bool,
     /// By which ways it can go, in any order.
-    pub ways: Vec<Way<'a>>,
+    pub ways: Vec<AccessAlternative<'a>>,
 }
 
-impl<'a> Access<'a> {
+impl<'a> TensorAccess<'a> {
     /// Registers are stored, by plain stores and rows that move.
     #[must_use]
     pub fn store(name: &str, layout: LinearLayout, means: &Means<'a>) -> Self {
@@ -125,8 +125,8 @@ impl<'a> Access<'a> {
     pub fn copy(name: &str, layout: LinearLayout, means: &Means<'a>) -> Self {
         let lane_bits = layout.in_bits(Dim::LANE);
         let rows = means.instructions.iter().filter(|row| row.kind == InstructionKind::AsyncCopy);
-        let copies = rows.filter_map(|row| AccessWay::of_row(row, lane_bits)).map(Way::Lanes);
-        let stores = AccessWay::plain(means.target, Direction::Store).into_iter().map(Way::Lanes);
+        let copies = rows.filter_map(|row| AccessWay::of_row(row, lane_bits)).map(AccessAlternative::Lanes);
+        let stores = AccessWay::plain(means.target, Direction::Store).into_iter().map(AccessAlternative::Lanes);
         Self { from_global: true, ways: copies.chain(stores).collect(), ..Self::new(name, Some(layout)) }
     }
 
@@ -138,14 +138,14 @@ impl<'a> Access<'a> {
             _ => None,
         })?;
         let operand = Cow::Borrowed(operand);
-        Some(Self { ways: vec![Way::Operand { row: &row.name, operand }], ..Self::new(name, None) })
+        Some(Self { ways: vec![AccessAlternative::Operand { row: &row.name, operand }], ..Self::new(name, None) })
     }
 
     /// The same of the transposed tensor, where a unit reads it by itself.
     #[must_use]
     pub fn transposed(mut self) -> Self {
         for way in &mut self.ways {
-            if let Way::Operand { operand, .. } = way {
+            if let AccessAlternative::Operand { operand, .. } = way {
                 *operand = Cow::Owned(operand.transposed());
             }
         }
@@ -160,7 +160,7 @@ impl<'a> Access<'a> {
             Operand::Box(operand) => Some(operand),
             _ => None,
         })?;
-        Some(Self { ways: vec![Way::Boxes { row: &row.name, operand, first }], ..Self::new(name, None) })
+        Some(Self { ways: vec![AccessAlternative::Boxes { row: &row.name, operand, first }], ..Self::new(name, None) })
     }
 
     /// An access that goes by no way yet.
@@ -177,7 +177,8 @@ impl<'a> Access<'a> {
         let lane_bits = layout.in_bits(Dim::LANE);
         let rows = means.instructions.iter().filter(|row| row.kind == InstructionKind::SharedMove);
         let rows = rows.filter_map(|row| AccessWay::of_row(row, lane_bits)).filter(|way| way.direction == direction);
-        let ways = AccessWay::plain(means.target, direction).into_iter().chain(rows).map(Way::Lanes).collect();
+        let ways =
+            AccessWay::plain(means.target, direction).into_iter().chain(rows).map(AccessAlternative::Lanes).collect();
         Self { ways, ..Self::new(name, Some(layout)) }
     }
 
@@ -189,7 +190,7 @@ impl<'a> Access<'a> {
 
     /// The same by those ways alone for which `keeps` holds.
     #[must_use]
-    pub fn only(mut self, keeps: impl Fn(&Way<'_>) -> bool) -> Self {
+    pub fn only(mut self, keeps: impl Fn(&AccessAlternative<'_>) -> bool) -> Self {
         self.ways.retain(keeps);
         self
     }

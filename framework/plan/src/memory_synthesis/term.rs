@@ -12,7 +12,7 @@ use tilewright_layout::{Dim, LinearLayout};
 
 /// A layout of memory with free strides. Bits of a coordinate are numbered along dim0 first, then along dim1, ...
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Term {
+pub struct StrideTerm {
     /// Log2 of the sizes of the axes.
     axes: Vec<u32>,
     /// For each of the lowest offset bits, as a mask, the coordinate bits that it may stand for.
@@ -33,7 +33,7 @@ pub(super) struct Differ {
     pub bit: usize,
 }
 
-impl Term {
+impl StrideTerm {
     /// What an access of a tensor of elements of `bits` bits asks by a way; `layout` has the axes in order.
     ///
     /// # Errors
@@ -261,7 +261,7 @@ impl Term {
 }
 
 /// As CuTe writes layouts, free strides by name; flat, and with `#` nested by axes.
-impl fmt::Display for Term {
+impl fmt::Display for StrideTerm {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let modes = self.modes();
         let tuple = |parts: Vec<String>| format!("({})", parts.join(","));

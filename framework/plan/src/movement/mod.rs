@@ -39,8 +39,8 @@ pub use block_load::{BlockLoads, BlockSource};
 pub use bound::Bound;
 pub use check::{check_block, check_size};
 pub use choose::{
-    Accessor, AccessorFigures, Begin, Candidate, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, Swizzle,
-    choose_memory, choose_memory_begun, least_wavefronts,
+    Accessor, AccessorFigures, Begin, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, ScratchLayout,
+    SharedLayoutCandidate, choose_memory, choose_memory_begun, least_wavefronts,
 };
 pub use conversion::Conversion;
 pub use convert::{Path, Plan, Rounds, candidates, convert};
@@ -53,8 +53,8 @@ pub use figures::PlanFigures;
 pub use gather::{Gather, gather, gathers};
 pub use means::Means;
 pub use memory::{
-    AccessWay, BankModel, ConflictError, Conflicts, GlobalAccess, GlobalTensor, Place, SharedAccess, SlotBit, Stride,
-    access_global, coalesced_layout, conflicts, load_shared, store_shared,
+    AccessWay, AxisStride, BankModel, ConflictError, Conflicts, GlobalAccess, GlobalPlace, GlobalTensor, SharedAccess,
+    SlotBit, access_global, coalesced_layout, conflicts, load_shared, store_shared,
 };
 pub use prefetch::{Prefetch, PrefetchQuestion, prefetch};
 pub use price::{cost, slots};

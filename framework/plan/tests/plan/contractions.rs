@@ -9,13 +9,13 @@ use possible_dots::planned_if_possible;
 use proptest::prelude::*;
 use tilewright_layout::{Bases, Dim, LinearLayout};
 use tilewright_plan::contract;
-use tilewright_plan::contract::{Contraction, Question, SharedOut};
+use tilewright_plan::contract::{Contraction, MmaProblem, SharedOut};
 use tilewright_plan::movement::Means;
-use tilewright_target::{Completion, Instruction, InstructionKind, Number, Operand, Semantics};
+use tilewright_target::{Completion, ElementType, Instruction, InstructionKind, Operand, Semantics};
 use tilewright_verify::{check_all_emulated, contraction_cases};
 
-fn number(name: &str) -> Number {
-    Number::named(name).unwrap_or_else(|| panic!("{name} is a type"))
+fn number(name: &str) -> ElementType {
+    ElementType::named(name).unwrap_or_else(|| panic!("{name} is a type"))
 }
 
 fn operand(role: &str, element: &str, registers: Bases, lanes: Bases) -> Operand {
@@ -53,11 +53,11 @@ fn rows() -> Vec<Instruction> {
     types.map(|types| row(&format!("multiply.{}", types.join(".")), 1.0, types)).into()
 }
 
-fn question(shape: [u64; 3], types: [&str; 3], warps: u32) -> Question {
-    Question::new(shape, types.map(number), 8, warps)
+fn question(shape: [u64; 3], types: [&str; 3], warps: u32) -> MmaProblem {
+    MmaProblem::new(shape, types.map(number), 8, warps)
 }
 
-fn planned(question: &Question, rows: &[Instruction]) -> Contraction {
+fn planned(question: &MmaProblem, rows: &[Instruction]) -> Contraction {
     let machine = machine();
     contract::plan(question, Means::of(&machine).with_instructions(rows)).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -142,7 +142,7 @@ fn both_factors_are_read_in_one_order_of_k() {
 #[test]
 fn a_tile_larger_than_the_matrices_holds_copies_and_zeros() {
     let rows = rows();
-    let plan = planned(&Question { k_width: Some(2), ..question([2, 4, 2], ["f16", "f16", "f32"], 1) }, &rows);
+    let plan = planned(&MmaProblem { k_width: Some(2), ..question([2, 4, 2], ["f16", "f16", "f32"], 1) }, &rows);
     assert_eq!(plan.row(), Some("multiply.f32.f16.f16"));
     // Rows 2 and 3 are 0 and 1 again; of K, which the unit has four of, the lanes' bit is beyond the matrices.
     assert_eq!(plan.a.bases_of(Dim::REGISTER), [[0, 1]]);
@@ -165,7 +165,7 @@ fn the_factors_are_exchanged_where_that_saves_a_conversion() {
         layout.rename_out(Dim::tensor(1), Dim::tensor(0))?.rename_out(Dim::named("x"), Dim::tensor(1))
     });
     let wanted = turned.and_then(|layout| layout.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])).expect("it turns");
-    let wish = Question { wanted: Some(wanted), ..straight.question.clone() };
+    let wish = MmaProblem { wanted: Some(wanted), ..straight.question.clone() };
     let plan = planned(&wish, &rows());
     assert!(plan.is_transposed());
     assert_eq!(plan.cost.conversion_cycles, 0.0, "registers are renamed at most");
@@ -212,7 +212,7 @@ fn ways_that_no_block_has_are_refused() {
     let rows = rows();
     let asked = |warps, exchanged, lanes| {
         let shared_out = Some(SharedOut { exchanged, warps, lanes });
-        let question = Question { shared_out, ..question([8, 8, 8], ["f32", "f32", "f32"], 4) };
+        let question = MmaProblem { shared_out, ..question([8, 8, 8], ["f32", "f32", "f32"], 4) };
         contract::plan(&question, Means::of(&machine()).with_instructions(&rows))
             .expect_err("no block has it")
             .to_string()
@@ -227,17 +227,17 @@ fn ways_that_no_block_has_are_refused() {
 fn refusals_say_why() {
     let (machine, rows) = (machine(), rows());
     let means = Means::of(&machine).with_instructions(&rows);
-    let refused = |question: &Question| match contract::plan(question, means) {
+    let refused = |question: &MmaProblem| match contract::plan(question, means) {
         Err(error) => error.to_string(),
         Ok(plan) => panic!("{question:?}: {}", plan.unit_name()),
     };
     let message = refused(&question([4, 4, 4], ["s32", "f16", "f32"], 1));
     assert!(message.contains("multiply-adds: it takes f32 for a, which has not all values of s32"), "{message}");
-    let narrow = Question { k_width: Some(64), ..question([4, 4, 8], ["f16", "f16", "f32"], 1) };
+    let narrow = MmaProblem { k_width: Some(64), ..question([4, 4, 8], ["f16", "f16", "f32"], 1) };
     assert!(refused(&narrow).contains("a lane holds 4 elements of K at most, not 64"));
     let message = refused(&question([256, 256, 4], ["f64", "f64", "f64"], 1));
     assert!(message.contains("registers of"), "{message}");
     assert!(refused(&question([3, 4, 4], ["f16", "f16", "f32"], 1)).contains("3 is no size"));
-    assert!(refused(&Question { lanes: 16, ..question([4, 4, 4], ["f16", "f16", "f32"], 1) }).contains("16"));
+    assert!(refused(&MmaProblem { lanes: 16, ..question([4, 4, 4], ["f16", "f16", "f32"], 1) }).contains("16"));
     assert!(refused(&question([4, 4, 4], ["f16", "f16", "f32"], 3)).contains("3 warps"));
 }

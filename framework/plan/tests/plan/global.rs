@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use tilewright_layout::{Dim, LinearLayout, Space};
-use tilewright_plan::movement::{GlobalTensor, MovementError, Stride, access_global, coalesced_layout};
+use tilewright_plan::movement::{AxisStride, GlobalTensor, MovementError, access_global, coalesced_layout};
 use tilewright_target::{Direction, TargetDescription};
 use tilewright_verify::{check_emulated, copy_case};
 
@@ -79,21 +79,21 @@ fn rows_in_lanes() -> LinearLayout {
 #[test]
 fn what_is_not_known_is_not_assumed() {
     let layout = rows_in_lanes();
-    let width = |axes: [(u64, Stride); 2], alignment| {
+    let width = |axes: [(u64, AxisStride); 2], alignment| {
         let axes = (0..).zip(axes).map(|(axis, (size, stride))| (Dim::tensor(axis), size, stride)).collect();
         let memory = GlobalTensor { axes, alignment };
         let plan = access_global(&layout, &memory, 32, Direction::Load, &machine()).expect("a plan");
         (plan.vector_elements, plan.limited_by)
     };
-    let unit = (4, Stride::Elements(1));
-    assert_eq!(width([(8, Stride::Elements(4)), unit], 16).0, 4);
-    assert_eq!(width([(8, Stride::MultipleOf(4)), unit], 16).0, 4);
+    let unit = (4, AxisStride::Elements(1));
+    assert_eq!(width([(8, AxisStride::Elements(4)), unit], 16).0, 4);
+    assert_eq!(width([(8, AxisStride::MultipleOf(4)), unit], 16).0, 4);
     // A row pitch of 6 words keeps pairs aligned, one that nothing divides keeps nothing.
-    assert_eq!(width([(8, Stride::Elements(6)), unit], 16).0, 2);
-    let (one, why) = width([(8, Stride::MultipleOf(1)), unit], 16);
+    assert_eq!(width([(8, AxisStride::Elements(6)), unit], 16).0, 2);
+    let (one, why) = width([(8, AxisStride::MultipleOf(1)), unit], 16);
     assert_eq!((one, why.as_str()), (1, "wider vectors are not known to be aligned"));
-    assert_eq!(width([(8, Stride::Elements(4)), unit], 8).0, 2);
-    let (one, why) = width([(8, Stride::Elements(1)), (4, Stride::Elements(8))], 16);
+    assert_eq!(width([(8, AxisStride::Elements(4)), unit], 8).0, 2);
+    let (one, why) = width([(8, AxisStride::Elements(1)), (4, AxisStride::Elements(8))], 16);
     assert_eq!((one, why.as_str()), (1, "a lane holds no more elements that follow each other in memory"));
 }
 

@@ -7,17 +7,17 @@ use tilewright_testkit::machines;
 use machines::machine;
 use possible_dots::planned_if_possible;
 use proptest::prelude::*;
-use tilewright_emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings};
+use tilewright_emulator::{Argument, Emulator, GlobalMemory, Meanings, RunLimits};
 use tilewright_layout::{Bases, Dim, LinearLayout};
 use tilewright_plan::contract;
-use tilewright_plan::contract::{Contraction, Question, Scale};
+use tilewright_plan::contract::{Contraction, MmaProblem, Scale};
 use tilewright_plan::movement::Means;
-use tilewright_target::{Completion, Instruction, InstructionKind, Number, Operand, Semantics};
+use tilewright_target::{Completion, ElementType, Instruction, InstructionKind, Operand, Semantics};
 use tilewright_verify::kernels::mma_kernel;
 use tilewright_verify::{check_all_emulated, contraction_cases};
 
-fn number(name: &str) -> Number {
-    Number::named(name).unwrap_or_else(|| panic!("{name} is a type"))
+fn number(name: &str) -> ElementType {
+    ElementType::named(name).unwrap_or_else(|| panic!("{name} is a type"))
 }
 
 fn scale(name: &str) -> Option<Scale> {
@@ -81,11 +81,11 @@ fn scaling([a, b, s]: [&str; 3]) -> Instruction {
     row(format!("scale.{a}.{b}.{s}"), operands)
 }
 
-fn question(shape: [u64; 3], types: [&str; 3], scales: [&str; 2], warps: u32) -> Question {
-    Question::new(shape, types.map(number), 8, warps).with_scales(scales.map(scale))
+fn question(shape: [u64; 3], types: [&str; 3], scales: [&str; 2], warps: u32) -> MmaProblem {
+    MmaProblem::new(shape, types.map(number), 8, warps).with_scales(scales.map(scale))
 }
 
-fn planned(question: &Question, rows: &[Instruction]) -> Contraction {
+fn planned(question: &MmaProblem, rows: &[Instruction]) -> Contraction {
     let machine = machine();
     contract::plan(question, Means::of(&machine).with_instructions(rows)).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -110,22 +110,22 @@ fn result(plan: &Contraction, rows: &[Instruction], inputs: &[Vec<u8>]) -> Vec<f
     let arguments = [inputs, vec![Argument::Buffer(output)]].concat();
     let meanings = Meanings::of_rows(rows);
     let emulator = Emulator::new(&kernel, &machine).expect("it fits").with_meanings(&meanings);
-    emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default()).unwrap_or_else(|fault| panic!("{fault}"));
+    emulator.run([1, 1, 1], &arguments, &mut memory, &RunLimits::default()).unwrap_or_else(|fault| panic!("{fault}"));
     let bytes = memory.read_all(output).expect("all is written");
     bytes.chunks_exact(4).map(|word| f32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 
 /// The value of an element, from the definition of its type.
-fn value(number: Number, bits: u64) -> f64 {
+fn value(number: ElementType, bits: u64) -> f64 {
     match number {
-        Number::Float(format) => format.decode(bits),
-        Number::Integer { bits: width, signed: true } => ((bits << (64 - width)) as i64 >> (64 - width)) as f64,
-        Number::Integer { .. } => bits as f64,
+        ElementType::Float(format) => format.decode(bits),
+        ElementType::Integer { bits: width, signed: true } => ((bits << (64 - width)) as i64 >> (64 - width)) as f64,
+        ElementType::Integer { .. } => bits as f64,
     }
 }
 
 /// Lines of elements in memory: side by side in bytes, or in as many bytes as they have, `above` what is unused.
-fn memory(number: Number, lines: &[Vec<u64>], above: u8) -> Vec<u8> {
+fn memory(number: ElementType, lines: &[Vec<u64>], above: u8) -> Vec<u8> {
     let bits = number.stored_bits() as usize;
     let unused = if number.bits() < 8 { u64::from(above) << number.bits() & 0xff } else { 0 };
     let line = |elements: &Vec<u64>| -> Vec<u8> {
@@ -141,12 +141,12 @@ fn memory(number: Number, lines: &[Vec<u64>], above: u8) -> Vec<u8> {
     lines.iter().flat_map(line).collect()
 }
 
-fn one(number: Number) -> u64 {
-    if let Number::Float(format) = number { format.one() } else { 1 }
+fn one(number: ElementType) -> u64 {
+    if let ElementType::Float(format) = number { format.one() } else { 1 }
 }
 
 /// The unit matrix of four rows: what is multiplied by it stays.
-fn unit_matrix(number: Number) -> Vec<u8> {
+fn unit_matrix(number: ElementType) -> Vec<u8> {
     let line = |row: usize| (0..4).map(|column| if row == column { one(number) } else { 0 }).collect();
     memory(number, &(0..4).map(line).collect::<Vec<_>>(), 0)
 }
@@ -296,7 +296,7 @@ proptest! {
 fn a_row_that_scales_is_used_where_types_scales_and_blocks_fit() {
     let rows = rows();
     let by = |types, scales: [Option<Scale>; 2]| {
-        let asked = Question::new([8, 8, 128], types, 8, 1).with_scales(scales);
+        let asked = MmaProblem::new([8, 8, 128], types, 8, 1).with_scales(scales);
         let plan = planned(&asked, &rows);
         proven(&plan, &rows);
         (plan.unit_name().to_owned(), plan.is_transposed())
@@ -318,7 +318,7 @@ fn a_row_that_scales_is_used_where_types_scales_and_blocks_fit() {
 #[test]
 fn scales_lie_where_their_elements_do() {
     let rows = [product(["f32", "bf16", "bf16"])];
-    let asked = Question { k_width: Some(2), ..question([4, 4, 64], ["e2m1", "bf16", "f32"], ["e8m0", ""], 1) };
+    let asked = MmaProblem { k_width: Some(2), ..question([4, 4, 64], ["e2m1", "bf16", "f32"], ["e8m0", ""], 1) };
     let plan = planned(&asked, &rows);
     assert_eq!(plan.chunk(), 64);
     let scales = plan.scales[0].as_ref().expect("scales of a");

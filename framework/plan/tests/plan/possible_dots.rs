@@ -2,12 +2,12 @@
 
 use proptest::test_runner::TestCaseError;
 use tilewright_plan::contract;
-use tilewright_plan::contract::{ContractError, Contraction, Question};
+use tilewright_plan::contract::{ContractError, Contraction, MmaProblem};
 use tilewright_plan::movement::Means;
 
 /// The plan; none where a lane of one warp cannot hold the matrices, or not the width along K that is asked for. That
 /// both say so, other tests tell.
-pub fn planned_if_possible(question: &Question, means: Means<'_>) -> Result<Option<Contraction>, TestCaseError> {
+pub fn planned_if_possible(question: &MmaProblem, means: Means<'_>) -> Result<Option<Contraction>, TestCaseError> {
     match contract::plan(question, means) {
         Err(ContractError::Impossible { reasons })
             if reasons.contains("elements of K at most") || reasons.ends_with("registers of 256") =>

@@ -2,14 +2,14 @@
 //! it says of them; theorem 1 is as the errata correct it.
 
 use tilewright_layout::cute::{
-    Layout, LoopNest, TaskMapping, ThreadValue, composition, idx2crd, right_inverse, to_distributed,
+    CuteLayout, LoopNest, TaskMapping, ThreadValue, composition, idx2crd, right_inverse, to_distributed,
 };
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::constraint::{
-    Operands, Sides, Tiling, Unsatisfied, composite, copied, copy_holds, elementwise, factors, product, reduced,
+    OperandTiles, Sides, Tiling, Unsatisfied, composite, copied, copy_holds, elementwise, factors, product, reduced,
     reduction,
 };
-use tilewright_plan::memory_synthesis::{Access, SynthesisError, Tensor, Term, solve};
+use tilewright_plan::memory_synthesis::{MemorySynthesisError, SharedTensor, StrideTerm, TensorAccess, solve};
 use tilewright_plan::movement::{AccessWay, Means};
 use tilewright_target::{Completion, Direction, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
 
@@ -18,7 +18,7 @@ fn a100() -> TargetDescription {
     TargetDescription::from_toml("a100.toml", text).expect("the target's file is sound")
 }
 
-fn layout(text: &str) -> Layout {
+fn layout(text: &str) -> CuteLayout {
     text.parse().expect("a layout")
 }
 
@@ -104,8 +104,8 @@ fn ldmatrix(matrices: u64, transposed: bool) -> Instruction {
 }
 
 /// `mma.sync.aligned.m16n8k16`, figure 10 (b) and 22, with b as K x N.
-fn m16n8k16() -> Operands {
-    Operands {
+fn m16n8k16() -> OperandTiles {
+    OperandTiles {
         a: Some(held("((4,8),(2,2,2)):((32,1),(16,8,128))", [16, 16], 32)),
         b: Some(held("((4,8),(2,2)):((2,16),(1,8))", [16, 8], 32)),
         c: held("((4,8),(2,2)):((32,1),(16,8))", [16, 8], 32),
@@ -204,11 +204,11 @@ fn figure_24_alignment_of_a_4_by_64_tile() {
     let (target, f) = (a100(), held("(8,(8,4)):(32,(4,1))", [4, 64], 8));
     let wide =
         AccessWay::plain(&target, Direction::Load).into_iter().find(|way| way.bytes == 16).expect("loads of 16 bytes");
-    let term = Term::of_access(&f, &wide, 16).expect("lanes hold eight neighbours");
+    let term = StrideTerm::of_access(&f, &wide, 16).expect("lanes hold eight neighbours");
     assert_eq!(term.to_string(), "(4,8,8):(d2,1,d1)");
     assert_eq!(format!("{term:#}"), "(4,(8,8)):(d2,(1,d1))");
     // Columns of the tile are no 16 bytes.
-    let columns = Term::of_access(&held("(64,4):(4,1)", [4, 64], 64), &wide, 16).expect_err("four elements");
+    let columns = StrideTerm::of_access(&held("(64,4):(4,1)", [4, 64], 64), &wide, 16).expect_err("four elements");
     assert!(columns.contains("64 bits, and 128 go"), "{columns}");
 }
 
@@ -219,19 +219,20 @@ fn figure_14_satisfiable_and_unsatisfiable() {
     let means = Means::of(&target);
     let rows = held("((8,16),(8,4)):((512,1),(64,16))", [64, 64], 32);
     let columns = held("((8,16),(8,4)):((8,64),(1,1024))", [64, 64], 32);
-    let tensor = Tensor::new(&[64, 64], 16);
-    let g2s = Access::copy("copy(ga, sa)", rows.clone(), &means).only(|way| way.bytes() == 16);
-    let s2r = Access::load("copy(sa, ra)", rows, &means).only(|way| way.bytes() == 16);
+    let tensor = SharedTensor::new(&[64, 64], 16);
+    let g2s = TensorAccess::copy("copy(ga, sa)", rows.clone(), &means).only(|way| way.bytes() == 16);
+    let s2r = TensorAccess::load("copy(sa, ra)", rows, &means).only(|way| way.bytes() == 16);
     let found = solve(&tensor, &[g2s.clone(), s2r], &means).expect("both along rows");
     assert_eq!(found.term.as_ref().map(ToString::to_string), Some("(16,4,8,8):(d2,d3,1,d1)".to_owned()));
     assert_eq!((found.conflicts(), found.served.iter().map(|one| one.bytes).collect::<Vec<_>>()), (0, vec![16, 16]));
-    let across = Access::load("copy(sa, rb)", columns, &means).only(|way| way.bytes() == 16);
+    let across = TensorAccess::load("copy(sa, rb)", columns, &means).only(|way| way.bytes() == 16);
     let error = solve(&tensor, &[g2s.clone(), across.clone()], &means).expect_err("conflicting contiguous dims");
-    let SynthesisError::Disagree { first, second, bit, wants, .. } = &error else { panic!("{error}") };
+    let MemorySynthesisError::Disagree { first, second, bit, wants, .. } = &error else { panic!("{error}") };
     assert_eq!((first.access.as_str(), second.access.as_str(), *bit), ("copy(ga, sa)", "copy(sa, rb)", 0));
     assert!(wants.contains("dim1's 1") && !wants.contains("dim0's 1 "), "{error}");
     // The same accesses by any width are satisfiable.
-    let any = Access { ways: Access::load("", across.layout.clone().expect("given"), &means).ways, ..across };
+    let any =
+        TensorAccess { ways: TensorAccess::load("", across.layout.clone().expect("given"), &means).ways, ..across };
     let found = solve(&tensor, &[g2s, any], &means).expect("one of them is narrower");
     assert!(found.served[0].bytes.min(found.served[1].bytes) < 16, "{found}");
 }
@@ -253,12 +254,13 @@ fn figure_3_packed_int4_layout() {
     // Synthesis finds such a layout for the tile, whose loads are one `ldmatrix`.
     let (target, rows_of) = (a100(), [ldmatrix(1, false)]);
     let means = Means::of(&target).with_instructions(&rows_of);
-    let load = Access::load("weights", rows, &means).only(|way| way.instruction().is_some());
-    let found = solve(&Tensor::new(&[16, 16], 4), std::slice::from_ref(&load), &means).expect("it loads");
+    let load = TensorAccess::load("weights", rows, &means).only(|way| way.instruction().is_some());
+    let found = solve(&SharedTensor::new(&[16, 16], 4), std::slice::from_ref(&load), &means).expect("it loads");
     assert_eq!((found.served[0].issued, found.served[0].wavefronts, found.conflicts()), (1, 1, 0), "{found}");
     assert_eq!(found.layout.to_string(), "((8,2),(2,4,2)):((32,2),(1,8,4))", "{found}");
     // The figure's own differs from it in the order within 32 bits, and loads as well.
-    let figures = Tensor { layout: Some(layout("((8,2),(2,4,2)):((32,4),(1,8,2))")), ..Tensor::new(&[16, 16], 4) };
+    let figures =
+        SharedTensor { layout: Some(layout("((8,2),(2,4,2)):((32,4),(1,8,2))")), ..SharedTensor::new(&[16, 16], 4) };
     let found = solve(&figures, &[load], &means).expect("it loads");
     assert_eq!((found.served[0].issued, found.conflicts()), (1, 0), "{found}");
 }
@@ -270,11 +272,14 @@ fn section_7_3_int4_tile_loads_without_conversion() {
         (a100(), [4u64, 2, 1].map(|matrices| [ldmatrix(matrices, false), ldmatrix(matrices, true)]).concat());
     let means = Means::of(&target).with_instructions(&rows);
     let factor = held("((4,8,4),(2,2,2,8,2)):((256,1,16),(128,8,1024,2048,64))", [128, 128], 32);
-    let load = Access::load("weights", factor, &means);
-    let seeds = Tensor { layout: Some(layout("((8,2,8),(2,64)):((4,2,2048),(1,32))")), ..Tensor::new(&[128, 128], 4) };
+    let load = TensorAccess::load("weights", factor, &means);
+    let seeds = SharedTensor {
+        layout: Some(layout("((8,2,8),(2,64)):((4,2,2048),(1,32))")),
+        ..SharedTensor::new(&[128, 128], 4)
+    };
     let found = solve(&seeds, std::slice::from_ref(&load), &means).expect("the seed's layout");
     assert_eq!((found.served[0].instruction.as_deref(), found.conflicts()), (Some("ldmatrix.x4.trans"), 0), "{found}");
-    let found = solve(&Tensor::new(&[128, 128], 4), &[load], &means).expect("a layout");
+    let found = solve(&SharedTensor::new(&[128, 128], 4), &[load], &means).expect("a layout");
     assert!(found.served[0].bytes >= 16 && found.conflicts() == 0, "{found}");
     // Layouts are inverses: offsets to elements and back.
     let inverse = right_inverse(&found.layout).expect("a bijection");

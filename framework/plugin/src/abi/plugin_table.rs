@@ -25,7 +25,7 @@ pub struct HostTable {
     pub abi_minor: u32,
     /// Passed to every slot as it is.
     pub context: *mut c_void,
-    /// Takes a message; the level is one of [`Level`](crate::Level), unknown ones count as the least.
+    /// Takes a message; the level is one of [`Level`](crate::LogLevel), unknown ones count as the least.
     pub log: Option<unsafe extern "C" fn(context: *mut c_void, level: u32, message: Slice)>,
     /// Takes progress of a long call: so much of so much of what; a total of zero is unknown.
     pub progress: Option<unsafe extern "C" fn(context: *mut c_void, done: u64, total: u64, what: Slice)>,
@@ -81,7 +81,7 @@ pub struct PluginTable {
     pub blob_bytes: Option<unsafe extern "C" fn(blob: *const BlobHandle) -> Slice>,
     /// Frees a blob.
     pub blob_destroy: Option<unsafe extern "C" fn(blob: *mut BlobHandle)>,
-    /// What kind of error this is, one of [`Code`](crate::Code).
+    /// What kind of error this is, one of [`Code`](crate::ErrorCode).
     pub error_code: Option<unsafe extern "C" fn(error: *const ErrorHandle) -> u32>,
     /// One message of the error's chain, outermost first, UTF-8, valid until the error is
     /// destroyed; empty past the last one.

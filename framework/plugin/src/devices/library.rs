@@ -13,7 +13,7 @@ use crate::extensions::{broken, find_extension};
 use crate::open_target::OpenTarget;
 use crate::plugin_slots::{MOST_ITEMS, Slots as PluginSlots, text};
 use crate::slots::slots;
-use crate::{Code, Failure, wire};
+use crate::{ErrorCode, PluginFailure, wire};
 
 slots! { Slots of DeviceTable:
     open: unsafe extern "C" fn(*const TargetHandle, *mut *mut DevicesHandle) -> *mut ErrorHandle,
@@ -29,10 +29,10 @@ slots! { Slots of DeviceTable:
 }
 
 /// The extension of a plugin that has it, or why it cannot be used.
-pub(crate) fn find(first: *const Extension) -> Result<Arc<Slots>, Failure> {
+pub(crate) fn find(first: *const Extension) -> Result<Arc<Slots>, PluginFailure> {
     let Some(extension) = find_extension(first, DEVICES, REQUIRED_DEVICE_TABLE_SIZE)? else {
         let message = "the plugin has no `devices` extension: it compiles, and launches nothing";
-        return Err(Failure::new(Code::NO_RUNTIME, [message]));
+        return Err(PluginFailure::new(ErrorCode::NO_RUNTIME, [message]));
     };
     // SAFETY: its size covers all fields that this version knows; an aligned extension is an aligned table.
     let table = unsafe { extension.cast::<DeviceTable>().read() };
@@ -62,13 +62,13 @@ impl Drop for OpenDevices {
 
 impl OpenDevices {
     /// Opens the devices of a target; also gives their names, as an answer.
-    pub(crate) fn open(slots: Arc<Slots>, target: Arc<OpenTarget>) -> Result<(Self, Vec<u8>), Failure> {
+    pub(crate) fn open(slots: Arc<Slots>, target: Arc<OpenTarget>) -> Result<(Self, Vec<u8>), PluginFailure> {
         let mut handle = std::ptr::null_mut();
         // SAFETY: a slot of a checked table on a live target.
         let error = unsafe { (slots.open)(target.handle(), &raw mut handle) };
         target.slots().outcome(error)?;
         if handle.is_null() {
-            return Err(Failure::internal("it gave neither devices nor an error"));
+            return Err(PluginFailure::internal("it gave neither devices nor an error"));
         }
         let mut opened = Self { slots, handle, target, count: 0 };
         let mut names = Vec::new();
@@ -81,14 +81,14 @@ impl OpenDevices {
             names.push(text("a device's name", name)?);
             opened.count += 1;
         }
-        let names = wire::write(&DeviceNames { names }).map_err(|error| Failure::internal(error.to_string()))?;
+        let names = wire::write(&DeviceNames { names }).map_err(|error| PluginFailure::internal(error.to_string()))?;
         Ok((opened, names))
     }
 
     /// Makes a call of a device of the set.
-    pub(crate) fn call(&self, device: u32, call: &DeviceCall) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn call(&self, device: u32, call: &DeviceCall) -> Result<Vec<u8>, PluginFailure> {
         if device >= self.count {
-            return Err(Failure::internal(format!("there is no device {device}")));
+            return Err(PluginFailure::internal(format!("there is no device {device}")));
         }
         let (slots, set, plugin) = (&*self.slots, self.handle, self.target.slots());
         // SAFETY of the slots' calls below: slots of a checked table on a live set, with slices that outlive the call.
@@ -122,8 +122,8 @@ impl OpenDevices {
 }
 
 /// Calls a slot that gives a number.
-fn number(plugin: &PluginSlots, slot: impl FnOnce(*mut u64) -> *mut ErrorHandle) -> Result<Vec<u8>, Failure> {
+fn number(plugin: &PluginSlots, slot: impl FnOnce(*mut u64) -> *mut ErrorHandle) -> Result<Vec<u8>, PluginFailure> {
     let mut number = 0;
     plugin.outcome(slot(&raw mut number))?;
-    wire::write(&Number { number }).map_err(|error| Failure::internal(error.to_string()))
+    wire::write(&Number { number }).map_err(|error| PluginFailure::internal(error.to_string()))
 }

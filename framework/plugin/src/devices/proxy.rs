@@ -9,7 +9,7 @@ use super::call::{DeviceCall, DeviceNames, Number};
 use crate::channel::Call;
 use crate::proxy::Remote;
 use crate::wire;
-use crate::{Artifact, Buffer, Device, DeviceError, LaunchRequest, Launched, LoadedCode};
+use crate::{Artifact, Device, DeviceBuffer, DeviceError, LaunchRequest, Launched, LoadedCode};
 
 /// Memory crosses in pieces of at most so many bytes.
 const PIECE: usize = 16 << 20;
@@ -70,16 +70,16 @@ impl Device for ProxyDevice {
         self.name.clone()
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
-        self.number(DeviceCall::Allocate { bytes }).map(Buffer)
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
+        self.number(DeviceCall::Allocate { bytes }).map(DeviceBuffer)
     }
 
-    fn free(&mut self, buffer: Buffer) {
+    fn free(&mut self, buffer: DeviceBuffer) {
         // What is not freed goes with its device.
         let _ = self.call(DeviceCall::Free { buffer: buffer.0 });
     }
 
-    fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         let mut at = offset;
         // Nothing is a piece too: the buffer is looked at.
         for piece in bytes.chunks(PIECE).chain(bytes.is_empty().then_some(bytes)) {
@@ -89,7 +89,7 @@ impl Device for ProxyDevice {
         Ok(())
     }
 
-    fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         let mut all = Vec::new();
         loop {
             let read = all.len() as u64;

@@ -9,8 +9,8 @@ use crate::abi::{
 };
 use crate::bytes::read_slice;
 use crate::export::{answered, destroyed, given, served};
-use crate::{Buffer, Device, LaunchRequest, LoadedCode};
-use crate::{Code, Failure, message, wire};
+use crate::{Device, DeviceBuffer, LaunchRequest, LoadedCode};
+use crate::{ErrorCode, PluginFailure, message, wire};
 
 /// The extension, in front of another of the plugin.
 pub(crate) const fn table(next: &'static PieceTable) -> DeviceTable {
@@ -65,12 +65,13 @@ unsafe extern "C" fn device_name(devices: *const DevicesHandle, device: u32) -> 
 unsafe fn with<T>(
     devices: *const DevicesHandle,
     device: u32,
-    work: impl FnOnce(&mut dyn Device) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    work: impl FnOnce(&mut dyn Device) -> Result<T, PluginFailure>,
+) -> Result<T, PluginFailure> {
     // SAFETY: the caller's contract.
     let opened = unsafe { devices.cast::<Opened>().as_ref() };
     let found = opened.and_then(|opened| opened.0.get(device as usize));
-    let (_, found) = found.ok_or_else(|| Failure::new(Code::MALFORMED, [format!("there is no device {device}")]))?;
+    let (_, found) =
+        found.ok_or_else(|| PluginFailure::new(ErrorCode::MALFORMED, [format!("there is no device {device}")]))?;
     // A device whose call panicked says itself what it still can do.
     work(&mut **found.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -87,7 +88,7 @@ unsafe extern "C" fn allocate(
 
 unsafe extern "C" fn free(devices: *const DevicesHandle, device: u32, buffer: u64) {
     // SAFETY: the host's contract.
-    unsafe { told(devices, device, |device| device.free(Buffer(buffer))) }
+    unsafe { told(devices, device, |device| device.free(DeviceBuffer(buffer))) }
 }
 
 unsafe extern "C" fn write(
@@ -100,7 +101,7 @@ unsafe extern "C" fn write(
     let mut nothing = ();
     let work = || {
         let bytes = read_slice(bytes)?;
-        unsafe { with(devices, device, |device| Ok(device.write(Buffer(buffer), offset, bytes)?)) }
+        unsafe { with(devices, device, |device| Ok(device.write(DeviceBuffer(buffer), offset, bytes)?)) }
     };
     unsafe { given(&raw mut nothing, work) }
 }
@@ -113,7 +114,7 @@ unsafe extern "C" fn read(
     bytes: u64,
     out: *mut *mut BlobHandle,
 ) -> *mut ErrorHandle {
-    unsafe { answered(out, || with(devices, device, |device| Ok(device.read(Buffer(buffer), offset, bytes)?))) }
+    unsafe { answered(out, || with(devices, device, |device| Ok(device.read(DeviceBuffer(buffer), offset, bytes)?))) }
 }
 
 unsafe extern "C" fn load(
@@ -124,7 +125,7 @@ unsafe extern "C" fn load(
 ) -> *mut ErrorHandle {
     let work = || {
         let artifact = message::read_artifact(read_slice(artifact)?)
-            .map_err(|error| Failure::malformed("the artifact", &error))?;
+            .map_err(|error| PluginFailure::malformed("the artifact", &error))?;
         unsafe { with(devices, device, |device| Ok(device.load(&artifact)?.0)) }
     };
     unsafe { given(code, work) }
@@ -143,9 +144,9 @@ unsafe extern "C" fn launch(
 ) -> *mut ErrorHandle {
     let work = || {
         let request: LaunchRequest =
-            wire::read(read_slice(request)?).map_err(|error| Failure::malformed("the launch", &error))?;
+            wire::read(read_slice(request)?).map_err(|error| PluginFailure::malformed("the launch", &error))?;
         let launched = unsafe { with(devices, device, |device| Ok(device.launch(&request)?)) }?;
-        wire::write(&launched).map_err(|error| Failure::malformed("what is known of the launch", &error))
+        wire::write(&launched).map_err(|error| PluginFailure::malformed("what is known of the launch", &error))
     };
     unsafe { answered(out, work) }
 }
@@ -164,6 +165,6 @@ unsafe fn told(devices: *const DevicesHandle, device: u32, work: impl FnOnce(&mu
                 Ok(())
             })
         });
-        destroyed(error.cast::<Failure>());
+        destroyed(error.cast::<PluginFailure>());
     }
 }

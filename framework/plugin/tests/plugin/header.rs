@@ -11,7 +11,7 @@ use tilewright_plugin::abi::{
     ABI_MAJOR, ABI_MINOR, DeviceTable, Extension, HostTable, PieceTable, PluginTable, REQUIRED_DEVICE_TABLE_SIZE,
     REQUIRED_TABLE_SIZE, Slice,
 };
-use tilewright_plugin::{Code, Level, wire};
+use tilewright_plugin::{ErrorCode, LogLevel, wire};
 
 const HEADER: &str = include_str!("../../include/tilewright_plugin.h");
 
@@ -64,28 +64,28 @@ fn every_number_is_what_rust_says() {
     assert_eq!(number("TILEWRIGHT_PLUGIN_ABI_MAJOR"), ABI_MAJOR);
     assert_eq!(number("TILEWRIGHT_PLUGIN_ABI_MINOR"), ABI_MINOR);
     assert_eq!(number("TILEWRIGHT_PLUGIN_WIRE_VERSION"), wire::WIRE_VERSION);
-    assert_eq!(number("TILEWRIGHT_LEVEL_ERROR"), Level::ERROR.0);
-    assert_eq!(number("TILEWRIGHT_LEVEL_WARNING"), Level::WARNING.0);
-    assert_eq!(number("TILEWRIGHT_LEVEL_INFO"), Level::INFO.0);
-    assert_eq!(number("TILEWRIGHT_LEVEL_DEBUG"), Level::DEBUG.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_INTERNAL"), Code::INTERNAL.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_MALFORMED"), Code::MALFORMED.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_UNSUPPORTED"), Code::UNSUPPORTED.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_INVALID"), Code::INVALID.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_OPTION"), Code::OPTION.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_BACKEND"), Code::BACKEND.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_ARCHITECTURE"), Code::ARCHITECTURE.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_DESCRIPTION"), Code::DESCRIPTION.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_FAMILY"), Code::FAMILY.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_FAMILY_PARAMETER"), Code::FAMILY_PARAMETER.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_FAMILY_SHAPE"), Code::FAMILY_SHAPE.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_FAMILY_LAYOUT"), Code::FAMILY_LAYOUT.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_NO_RUNTIME"), Code::NO_RUNTIME.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_OUT_OF_MEMORY"), Code::OUT_OF_MEMORY.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_BUFFER"), Code::BUFFER.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_LAUNCH"), Code::LAUNCH.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_FAULT"), Code::FAULT.0);
-    assert_eq!(number("TILEWRIGHT_ERROR_DRIVER"), Code::DRIVER.0);
+    assert_eq!(number("TILEWRIGHT_LEVEL_ERROR"), LogLevel::ERROR.0);
+    assert_eq!(number("TILEWRIGHT_LEVEL_WARNING"), LogLevel::WARNING.0);
+    assert_eq!(number("TILEWRIGHT_LEVEL_INFO"), LogLevel::INFO.0);
+    assert_eq!(number("TILEWRIGHT_LEVEL_DEBUG"), LogLevel::DEBUG.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_INTERNAL"), ErrorCode::INTERNAL.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_MALFORMED"), ErrorCode::MALFORMED.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_UNSUPPORTED"), ErrorCode::UNSUPPORTED.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_INVALID"), ErrorCode::INVALID.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_OPTION"), ErrorCode::OPTION.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_BACKEND"), ErrorCode::BACKEND.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_ARCHITECTURE"), ErrorCode::ARCHITECTURE.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_DESCRIPTION"), ErrorCode::DESCRIPTION.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_FAMILY"), ErrorCode::FAMILY.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_FAMILY_PARAMETER"), ErrorCode::FAMILY_PARAMETER.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_FAMILY_SHAPE"), ErrorCode::FAMILY_SHAPE.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_FAMILY_LAYOUT"), ErrorCode::FAMILY_LAYOUT.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_NO_RUNTIME"), ErrorCode::NO_RUNTIME.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_OUT_OF_MEMORY"), ErrorCode::OUT_OF_MEMORY.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_BUFFER"), ErrorCode::BUFFER.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_LAUNCH"), ErrorCode::LAUNCH.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_FAULT"), ErrorCode::FAULT.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_DRIVER"), ErrorCode::DRIVER.0);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_c_program_loads_plugins_of_both_kinds() {
                 "name fixture\nversion {}\narchitecture fixture1\narchitecture fixture2\nrefused {} with the target \
                  description\n",
                 env!("CARGO_PKG_VERSION"),
-                Code::MALFORMED.0
+                ErrorCode::MALFORMED.0
             ),
         ),
     ] {

@@ -13,7 +13,7 @@ use tilewright_fixture::description;
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{FamilySpec, Layout, SampleUse};
 use tilewright_plugin::{CompileError, CompileOptions, Target};
-use tilewright_plugin::{Discovery, FactoryError, Manifest, Origin, Registry, RegistryError};
+use tilewright_plugin::{Discovery, FactoryError, Manifest, PluginOrigin, Registry, RegistryError};
 use tilewright_target::{InstructionKind, TargetDescription};
 
 fn linked() -> Registry {
@@ -35,7 +35,7 @@ fn a_linked_and_a_loaded_plugin_look_the_same() {
     let (linked, loaded) = (linked(), loaded());
     let one = linked.serves("fixture1").expect("linked in");
     let other = loaded.serves("fixture1").expect("loaded");
-    assert_eq!((one.origin, other.origin), (Origin::Linked, Origin::Named));
+    assert_eq!((one.origin, other.origin), (PluginOrigin::Linked, PluginOrigin::Named));
     assert_eq!((&one.name, &one.version, &one.architectures), (&other.name, &other.version, &other.architectures));
     let [one, other] = both();
     assert_eq!(one.description(), other.description());
@@ -204,7 +204,7 @@ fn a_manifest_is_enough_to_list_and_the_library_is_opened_when_asked_for() {
     let mut registry = Registry::new();
     assert_eq!(registry.discover(&discovery).expect("no file was named"), []);
     let plugin = registry.serves("plain1").expect("listed");
-    assert_eq!((plugin.origin, plugin.version.as_str()), (Origin::Discovered, "1.2.3"));
+    assert_eq!((plugin.origin, plugin.version.as_str()), (PluginOrigin::Discovered, "1.2.3"));
     assert_eq!(plugin.file.as_deref(), Some(fs::canonicalize(&library).expect("the library").as_path()));
     let error = registry.target(&description("plain1", "works")).map(|_| ()).expect_err("no library");
     assert!(error.to_string().contains("libplain.so"), "{error}");
@@ -279,17 +279,17 @@ fn named_comes_before_linked_comes_before_discovered() {
         .discover(&Discovery { directories: vec![libraries()], ..Discovery::default() })
         .expect("no file was named");
     // Other plugins of the workspace may lie in the same directory.
-    let origins = |registry: &Registry| -> Vec<Origin> {
+    let origins = |registry: &Registry| -> Vec<PluginOrigin> {
         let ours = |architecture: &String| tilewright_fixture::ARCHITECTURES.contains(&architecture.as_str());
         let plugins = registry.plugins().into_iter();
         plugins.filter(|plugin| plugin.architectures.iter().any(ours)).map(|plugin| plugin.origin).collect()
     };
-    assert_eq!(origins(&registry), [Origin::Linked, Origin::Discovered]);
+    assert_eq!(origins(&registry), [PluginOrigin::Linked, PluginOrigin::Discovered]);
     assert_eq!(registry.duplicates().len(), tilewright_fixture::ARCHITECTURES.len());
-    assert_eq!(registry.duplicates()[0].passed_over.origin, Origin::Discovered);
+    assert_eq!(registry.duplicates()[0].passed_over.origin, PluginOrigin::Discovered);
     registry.load(&fixture()).expect("the fixture plugin");
-    assert_eq!(origins(&registry), [Origin::Named, Origin::Linked, Origin::Discovered]);
-    assert_eq!(registry.serves("fixture2").map(|plugin| plugin.origin), Some(Origin::Named));
+    assert_eq!(origins(&registry), [PluginOrigin::Named, PluginOrigin::Linked, PluginOrigin::Discovered]);
+    assert_eq!(registry.serves("fixture2").map(|plugin| plugin.origin), Some(PluginOrigin::Named));
 }
 
 #[test]
@@ -308,8 +308,10 @@ fn of_two_manifests_the_first_directory_wins() {
 fn the_standard_places_hold_what_cargo_built() {
     let mut registry = Registry::new();
     registry.discover(&Discovery::standard()).expect("no file was named");
-    let discovered =
-        registry.plugins().into_iter().find(|plugin| plugin.origin == Origin::Discovered && plugin.name == "fixture");
+    let discovered = registry
+        .plugins()
+        .into_iter()
+        .find(|plugin| plugin.origin == PluginOrigin::Discovered && plugin.name == "fixture");
     let file = discovered.and_then(|plugin| plugin.file.clone()).expect("the fixture plugin's library");
     assert_eq!(file, fs::canonicalize(fixture()).expect("the library"));
 }

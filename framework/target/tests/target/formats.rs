@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 use microfloat::{f4e2m1fn, f6e2m3fn, f6e3m2fn, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e8m0fnu};
-use tilewright_target::{Format, Number, RoundingMode};
+use tilewright_target::{ElementType, Format, RoundingMode};
 
 /// A format, and the value that another crate gives to its code.
 type Reference = (&'static str, Format, fn(u64) -> f64);
@@ -33,7 +33,7 @@ fn same(a: f64, b: f64) -> bool {
 #[test]
 fn every_code_has_the_value_that_other_crates_give_it() {
     for (name, format, reference) in REFERENCES {
-        assert_eq!(Number::named(name), Some(Number::Float(format)), "{name}");
+        assert_eq!(ElementType::named(name), Some(ElementType::Float(format)), "{name}");
         for code in 0..1u64 << format.bits() {
             let (found, expected) = (format.decode(code), reference(code));
             assert!(same(found, expected), "{name} {code:#x}: {found:e}, expected {expected:e}");
@@ -190,8 +190,8 @@ fn a_number_rounded_to_odd_rounds_once_more_as_if_at_once() {
 }
 
 fn decoded(name: &str, bits: u64) -> f64 {
-    match Number::named(name) {
-        Some(Number::Float(format)) => format.decode(bits),
+    match ElementType::named(name) {
+        Some(ElementType::Float(format)) => format.decode(bits),
         other => panic!("{name}: {other:?}"),
     }
 }
@@ -231,12 +231,12 @@ fn formats_of_microscaling_have_their_published_values() {
         ("tf32", 32, 32),
         ("u1", 1, 1),
     ] {
-        let number = Number::named(name).expect("a type");
+        let number = ElementType::named(name).expect("a type");
         assert_eq!((number.bits(), number.stored_bits()), (bits, stored), "{name}");
-        assert_eq!(Number::named(&number.to_string()), Some(number));
+        assert_eq!(ElementType::named(&number.to_string()), Some(number));
     }
     for name in ["e8m0", "ue4m3", "e4m3", "f16", "tf32", "e2m1"] {
-        let Some(Number::Float(format)) = Number::named(name) else { panic!("{name}") };
+        let Some(ElementType::Float(format)) = ElementType::named(name) else { panic!("{name}") };
         assert_eq!(format.decode(format.one()), 1.0, "{name}");
     }
 }
@@ -248,7 +248,7 @@ const NARROW: [&str; 12] =
 #[test]
 fn a_type_is_exact_in_another_where_that_has_all_its_values() {
     let values = |name: &str| -> Vec<u64> {
-        let bits = Number::named(name).expect("a type").bits().min(16);
+        let bits = ElementType::named(name).expect("a type").bits().min(16);
         (0..1u64 << bits).map(|element| decoded(name, element).to_bits()).collect()
     };
     let is_nan = |bits: u64| f64::from_bits(bits).is_nan();
@@ -257,13 +257,17 @@ fn a_type_is_exact_in_another_where_that_has_all_its_values() {
         let has_nan = known.iter().any(|&bits| is_nan(bits));
         for from in NARROW.into_iter().filter(|&from| from != "f32") {
             let all = values(from).into_iter().all(|bits| if is_nan(bits) { has_nan } else { known.contains(&bits) });
-            let said = Number::named(from).zip(Number::named(to)).is_some_and(|(from, to)| from.is_exact_in(to));
+            let said =
+                ElementType::named(from).zip(ElementType::named(to)).is_some_and(|(from, to)| from.is_exact_in(to));
             // A type that shares the greatest exponent with one whose NaN lies there is left out.
             assert!(!said || all, "{from} in {to}");
             let top = to == "e4m3" && from == "ue4m3" || to == "ue4m3" && from == "e8m0";
             assert!(said || !all || top, "{from} in {to} is not said");
         }
-        assert!(Number::named(to).zip(Number::named("f32")).is_some_and(|(to, wide)| to.is_exact_in(wide)), "{to}");
+        assert!(
+            ElementType::named(to).zip(ElementType::named("f32")).is_some_and(|(to, wide)| to.is_exact_in(wide)),
+            "{to}"
+        );
     }
 }
 

@@ -4,7 +4,7 @@ use crate::attribute::{Attribute, Attributes};
 use crate::body::{Block, Body, Location, Region, Value};
 use crate::module::{Function, Visibility};
 use crate::op::Dialects;
-use crate::types::{Signature, Type};
+use crate::types::{FunctionType, TileType};
 
 /// Makes a function; operations are added at the end of a block that can be changed.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct FunctionBuilder<'d> {
 impl<'d> FunctionBuilder<'d> {
     /// A public function of these arguments that gives nothing.
     #[must_use]
-    pub fn new(dialects: &'d Dialects, name: &str, arguments: Vec<Type>) -> Self {
+    pub fn new(dialects: &'d Dialects, name: &str, arguments: Vec<TileType>) -> Self {
         let mut body = Body::default();
         let block = body.add_block();
         body.append_block(body.root(), block);
@@ -32,7 +32,7 @@ impl<'d> FunctionBuilder<'d> {
             name: name.into(),
             visibility: Visibility::Public,
             arguments: vec![Attributes::default(); arguments.len()],
-            signature: Signature { arguments, results: Vec::new() },
+            signature: FunctionType { arguments, results: Vec::new() },
             results: Vec::new(),
             attributes: Attributes::default(),
             body: None,
@@ -69,7 +69,7 @@ impl<'d> FunctionBuilder<'d> {
     }
 
     /// A region of one block, which operations are added to from here on, and the block that they were added to before.
-    pub(crate) fn enter_region(&mut self, arguments: Vec<Type>) -> (Region, Block) {
+    pub(crate) fn enter_region(&mut self, arguments: Vec<TileType>) -> (Region, Block) {
         let region = self.body.add_region();
         let block = self.body.add_block();
         self.body.append_block(region, block);
@@ -81,7 +81,7 @@ impl<'d> FunctionBuilder<'d> {
 
     /// Says what the function gives.
     #[must_use]
-    pub fn results(mut self, results: Vec<Type>) -> Self {
+    pub fn results(mut self, results: Vec<TileType>) -> Self {
         self.function.results = vec![Attributes::default(); results.len()];
         self.function.signature.results = results;
         self
@@ -103,7 +103,7 @@ impl<'d> FunctionBuilder<'d> {
 
     /// The type of a value.
     #[must_use]
-    pub fn ty(&self, value: Value) -> &Type {
+    pub fn ty(&self, value: Value) -> &TileType {
         self.body.ty(value)
     }
 
@@ -113,7 +113,7 @@ impl<'d> FunctionBuilder<'d> {
     }
 
     /// A new block at the end of the function, with arguments of these types.
-    pub fn add_block(&mut self, arguments: Vec<Type>) -> Block {
+    pub fn add_block(&mut self, arguments: Vec<TileType>) -> Block {
         let block = self.body.add_block();
         self.body.append_block(self.body.root(), block);
         for ty in arguments {

@@ -6,8 +6,8 @@ use super::{BuildError, FunctionBuilder};
 use crate::attribute::{Attribute, Attributes};
 use crate::body::{Block, Body, Op, Operation, Region, Successor, Value, Values};
 use crate::op::name::arith;
-use crate::op::{Count, Definition, Expression, Group, GroupTypes};
-use crate::types::Type;
+use crate::op::{Count, Definition, Expression, GroupTypes, OperandGroup};
+use crate::types::TileType;
 
 /// Makes one operation.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct OperationBuilder<'b, 'd> {
     function: &'b mut FunctionBuilder<'d>,
     definition: Result<Arc<Definition>, BuildError>,
     operands: Vec<Vec<Value>>,
-    results: Option<Vec<Type>>,
+    results: Option<Vec<TileType>>,
     attributes: Attributes,
     regions: Vec<Region>,
     successors: Vec<(Block, Vec<Value>)>,
@@ -34,7 +34,7 @@ impl<'d> FunctionBuilder<'d> {
     /// # Errors
     /// [`BuildError`] where no dialect has constants.
     pub fn constant(&mut self, value: Attribute) -> Result<Value, BuildError> {
-        let ty = value.value_type().unwrap_or(Type::Index);
+        let ty = value.value_type().unwrap_or(TileType::Index);
         self.op(arith::CONSTANT).attribute("value", value).result(ty).value()
     }
 }
@@ -90,7 +90,7 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
 
     /// The type of the next result, where it does not follow from other types.
     #[must_use]
-    pub fn result(mut self, ty: Type) -> Self {
+    pub fn result(mut self, ty: TileType) -> Self {
         self.results.get_or_insert_default().push(ty);
         self
     }
@@ -99,7 +99,7 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
     #[must_use]
     pub fn region(
         mut self,
-        arguments: Vec<Type>,
+        arguments: Vec<TileType>,
         fill: impl FnOnce(&mut FunctionBuilder<'d>, &[Value]) -> Result<(), BuildError>,
     ) -> Self {
         let body = &mut self.function.body;
@@ -210,11 +210,11 @@ fn result_types(
     body: &Body,
     definition: &Definition,
     operands: &[Vec<Value>],
-    given: Option<Vec<Type>>,
-) -> Result<Vec<Vec<Type>>, BuildError> {
+    given: Option<Vec<TileType>>,
+) -> Result<Vec<Vec<TileType>>, BuildError> {
     if let Some(given) = given {
         let count = given.len();
-        let sizes = Group::divide(&definition.results, count);
+        let sizes = OperandGroup::divide(&definition.results, count);
         let sizes = sizes.ok_or_else(|| BuildError::WrongResults { operation: Arc::clone(&definition.name), count })?;
         let mut given = given.into_iter();
         return Ok(sizes.into_iter().map(|size| given.by_ref().take(size).collect()).collect());
@@ -229,7 +229,7 @@ fn result_types(
 }
 
 /// The results' types, where they are known; those that are the operands' the other way round among them.
-fn complete(definition: &Definition, types: GroupTypes) -> Option<Vec<Vec<Type>>> {
+fn complete(definition: &Definition, types: GroupTypes) -> Option<Vec<Vec<TileType>>> {
     let groups = definition.results.iter().zip(types.results);
     groups
         .map(|(group, known)| match known {

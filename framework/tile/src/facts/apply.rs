@@ -1,12 +1,12 @@
 //! Facts of a result whose elements are those of an operand at other places, or in another type.
 
 use super::fact::power_in;
-use super::{Along, Fact, Range};
-use crate::{Attribute, Type};
+use super::{DimInfo, Fact, Range};
+use crate::{Attribute, TileType};
 
 /// Makes facts of a result.
 pub(super) struct Apply<'a> {
-    pub(super) ty: &'a Type,
+    pub(super) ty: &'a TileType,
     pub(super) bits: u32,
 }
 
@@ -16,13 +16,13 @@ impl Apply<'_> {
     }
 
     /// Along each axis.
-    pub(super) fn each(&self, range: Range, along: impl Fn(usize) -> Along) -> Fact {
+    pub(super) fn each(&self, range: Range, along: impl Fn(usize) -> DimInfo) -> Fact {
         let mut fact = Fact::nothing(self.ty);
         let sizes = self.sizes();
         for (axis, place) in fact.axes.iter_mut().enumerate() {
             let found = along(axis);
             let size = sizes.get(axis).copied().unwrap_or(1);
-            *place = Along { contiguity: found.contiguity.min(size), constancy: found.constancy.min(size), ..found };
+            *place = DimInfo { contiguity: found.contiguity.min(size), constancy: found.constancy.min(size), ..found };
         }
         fact.range = range;
         fact
@@ -35,7 +35,7 @@ impl Apply<'_> {
         divisibility: impl Fn(usize) -> u64,
         constancy: impl Fn(usize) -> u64,
     ) -> Fact {
-        self.each(range, |axis| Along { contiguity: 1, divisibility: divisibility(axis), constancy: constancy(axis) })
+        self.each(range, |axis| DimInfo { contiguity: 1, divisibility: divisibility(axis), constancy: constancy(axis) })
     }
 
     pub(super) fn bounded(&self, range: Range) -> Fact {
@@ -47,7 +47,7 @@ impl Apply<'_> {
             return Some(Fact::constant(value, self.ty));
         }
         let Attribute::Dense(dense) = value else { return None };
-        let number = |bits: &u64| crate::Number { bits: *bits, ty: dense.ty.element().clone() }.as_integer();
+        let number = |bits: &u64| crate::TypedNumber { bits: *bits, ty: dense.ty.element().clone() }.as_integer();
         let numbers: Vec<i64> = dense.elements.iter().filter_map(number).collect();
         if let [value] = numbers[..] {
             return Some(Fact::constant(value, self.ty));
@@ -60,7 +60,7 @@ impl Apply<'_> {
     pub(super) fn range(&self, start: i64, end: i64) -> Fact {
         let count = u64::try_from(end.saturating_sub(start)).unwrap_or(1);
         let range = Range { least: start, greatest: end.saturating_sub(1) };
-        self.each(range, |_| Along { contiguity: count, divisibility: power_in(start), constancy: 1 })
+        self.each(range, |_| DimInfo { contiguity: count, divisibility: power_in(start), constancy: 1 })
     }
 
     pub(super) fn splat(&self, of: &Fact) -> Fact {
@@ -80,7 +80,7 @@ impl Apply<'_> {
     pub(super) fn expanded(&self, of: &Fact, new: usize) -> Fact {
         self.each(of.range, |axis| match axis.cmp(&new) {
             std::cmp::Ordering::Less => of.axes[axis],
-            std::cmp::Ordering::Equal => Along { divisibility: of.divisibility_of_all(), ..Along::NOTHING },
+            std::cmp::Ordering::Equal => DimInfo { divisibility: of.divisibility_of_all(), ..DimInfo::NOTHING },
             std::cmp::Ordering::Greater => of.axes[axis - 1],
         })
     }
@@ -89,7 +89,7 @@ impl Apply<'_> {
         let sizes = self.sizes();
         self.each(of.range, |axis| match from[axis] == sizes[axis] {
             true => of.axes[axis],
-            false => Along { contiguity: 1, divisibility: of.divisibility_of(axis, 1), constancy: sizes[axis] },
+            false => DimInfo { contiguity: 1, divisibility: of.divisibility_of(axis, 1), constancy: sizes[axis] },
         })
     }
 
@@ -105,11 +105,11 @@ impl Apply<'_> {
         let sizes = self.sizes();
         self.each(of.range, |axis| {
             if axis + 1 < sizes.len() {
-                return Along { divisibility: of.divisibility_of_all(), ..Along::NOTHING };
+                return DimInfo { divisibility: of.divisibility_of_all(), ..DimInfo::NOTHING };
             }
             let contiguity = of.axes[last].contiguity.min(sizes[axis]);
             let constancy = of.axes[last].constancy.min(sizes[axis]);
-            Along { contiguity, divisibility: of.divisibility_of(last, contiguity), constancy }
+            DimInfo { contiguity, divisibility: of.divisibility_of(last, contiguity), constancy }
         })
     }
 
@@ -130,15 +130,15 @@ impl Apply<'_> {
             false => self.each(whole, |axis| {
                 let along = self.unbroken(of, axis);
                 // Only so many bits are left to be divided.
-                Along { contiguity: along.contiguity.min(1 << self.bits.min(62)), ..along }
+                DimInfo { contiguity: along.contiguity.min(1 << self.bits.min(62)), ..along }
             }),
         }
     }
 
     /// The same in groups that begin at a multiple of their size.
-    pub(super) fn unbroken(&self, of: &Fact, axis: usize) -> Along {
+    pub(super) fn unbroken(&self, of: &Fact, axis: usize) -> DimInfo {
         let along = of.axes[axis];
         let contiguity = along.contiguity.min(along.divisibility);
-        Along { contiguity, divisibility: of.divisibility_of(axis, contiguity), ..along }
+        DimInfo { contiguity, divisibility: of.divisibility_of(axis, contiguity), ..along }
     }
 }

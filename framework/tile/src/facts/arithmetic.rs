@@ -2,13 +2,13 @@
 
 use super::apply::Apply;
 use super::fact::power_in;
-use super::{Along, Fact, Range};
-use crate::Type;
+use super::{DimInfo, Fact, Range};
+use crate::TileType;
 
 impl Apply<'_> {
     /// A sum, or a pointer moved by elements.
     pub(super) fn sum(&self, a: &Fact, b: &Fact) -> Fact {
-        let is_pointer = matches!(self.ty.element(), Type::Pointer(_));
+        let is_pointer = matches!(self.ty.element(), TileType::Pointer(_));
         let range = match is_pointer {
             true => a.range,
             false => a.range.corners(b.range, self.bits, |a, b| a + b),
@@ -18,7 +18,7 @@ impl Apply<'_> {
             let (left, right) = (a.axes[axis], b.axes[axis]);
             let contiguity = left.contiguity.min(right.constancy).max(left.constancy.min(right.contiguity));
             let moved = b.divisibility_of(axis, contiguity).saturating_mul(unit);
-            Along {
+            DimInfo {
                 contiguity,
                 divisibility: a.divisibility_of(axis, contiguity).min(moved),
                 constancy: left.constancy.min(right.constancy),
@@ -30,7 +30,7 @@ impl Apply<'_> {
         self.each(a.range.corners(b.range, self.bits, |a, b| a - b), |axis| {
             let (left, right) = (a.axes[axis], b.axes[axis]);
             let contiguity = left.contiguity.min(right.constancy);
-            Along {
+            DimInfo {
                 contiguity,
                 divisibility: a.divisibility_of(axis, contiguity).min(b.divisibility_of(axis, contiguity)),
                 constancy: left.constancy.min(right.constancy),
@@ -85,7 +85,7 @@ impl Apply<'_> {
         let range = Range { least: 0, greatest: a.range.greatest.min(b.range.greatest - 1) };
         Some(self.each(range, |axis| {
             let contiguity = Self::group(a, b, axis);
-            Along {
+            DimInfo {
                 contiguity,
                 divisibility: a.divisibility_of(axis, contiguity).min(b.divisibility_of(axis, 1)),
                 constancy: a.axes[axis].constancy.min(b.axes[axis].constancy),
@@ -101,7 +101,7 @@ impl Apply<'_> {
             return self.each(Range { least: 0, greatest: mask }, |axis| {
                 let along = a.axes[axis];
                 let contiguity = along.contiguity.min(along.divisibility).min(by);
-                Along { contiguity, divisibility: a.divisibility_of(axis, contiguity), constancy: along.constancy }
+                DimInfo { contiguity, divisibility: a.divisibility_of(axis, contiguity), constancy: along.constancy }
             });
         }
         let range = match (a.range.is_natural(), b.range.is_natural()) {
@@ -173,7 +173,7 @@ impl Apply<'_> {
             let same = if scalar { u64::MAX } else { condition.axes[axis].constancy };
             let along = either.axes[axis];
             let contiguity = along.contiguity.min(same);
-            Along {
+            DimInfo {
                 contiguity,
                 divisibility: either.divisibility_of(axis, contiguity),
                 constancy: along.constancy.min(same),

@@ -3,14 +3,14 @@
 use smallvec::SmallVec;
 
 use super::Range;
-use crate::Type;
+use crate::TileType;
 
 /// Zero can be divided by everything; this stands for that.
 const MOST: u64 = 1 << 62;
 
 /// What is known of a value along one axis. All are powers of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Along {
+pub struct DimInfo {
     /// Along the axis so many elements, counted from a multiple of that, follow each other: each is one more than
     /// the one before, or of pointers one element further.
     pub contiguity: u64,
@@ -20,7 +20,7 @@ pub struct Along {
     pub constancy: u64,
 }
 
-impl Along {
+impl DimInfo {
     /// Nothing is known.
     pub const NOTHING: Self = Self { contiguity: 1, divisibility: 1, constancy: 1 };
 }
@@ -29,7 +29,7 @@ impl Along {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
     /// Along each axis.
-    pub axes: SmallVec<[Along; 4]>,
+    pub axes: SmallVec<[DimInfo; 4]>,
     /// Between which bounds all elements lie; of pointers nothing is said.
     pub range: Range,
     /// How far an element is from the one that follows it: 1 of integers, an element's bytes of pointers.
@@ -44,27 +44,27 @@ pub(super) fn power_in(value: i64) -> u64 {
 impl Fact {
     /// Nothing is known of a value of this type.
     #[must_use]
-    pub fn nothing(ty: &Type) -> Self {
+    pub fn nothing(ty: &TileType) -> Self {
         let rank = ty.shape().map_or(1, |shape| shape.len().max(1));
         let step = match ty.element() {
-            Type::Pointer(pointer) => u64::from(pointer.pointee.element_bits().unwrap_or(8).div_ceil(8)),
+            TileType::Pointer(pointer) => u64::from(pointer.pointee.element_bits().unwrap_or(8).div_ceil(8)),
             _ => 1,
         };
         let bits = match ty.element() {
-            Type::Integer(bits, _) => *bits,
+            TileType::Integer(bits, _) => *bits,
             _ => 64,
         };
-        Self { axes: SmallVec::from_elem(Along::NOTHING, rank), range: Range::of_bits(bits), step }
+        Self { axes: SmallVec::from_elem(DimInfo::NOTHING, rank), range: Range::of_bits(bits), step }
     }
 
     /// All elements are this integer.
     #[must_use]
-    pub fn constant(value: i64, ty: &Type) -> Self {
+    pub fn constant(value: i64, ty: &TileType) -> Self {
         let mut fact = Self::nothing(ty);
         fact.range = Range::of(value);
         let sizes = ty.shape().unwrap_or(&[1]);
         for (along, size) in fact.axes.iter_mut().zip(sizes) {
-            *along = Along { contiguity: 1, divisibility: power_in(value), constancy: *size };
+            *along = DimInfo { contiguity: 1, divisibility: power_in(value), constancy: *size };
         }
         fact
     }
@@ -88,7 +88,7 @@ impl Fact {
     pub fn or(&self, other: &Self) -> Self {
         let axes = self.axes.iter().zip(&other.axes).enumerate().map(|(axis, (a, b))| {
             let contiguity = a.contiguity.min(b.contiguity);
-            Along {
+            DimInfo {
                 contiguity,
                 divisibility: self.divisibility_of(axis, contiguity).min(other.divisibility_of(axis, contiguity)),
                 constancy: a.constancy.min(b.constancy),

@@ -1,9 +1,9 @@
 //! Carries facts from the arguments of a function to all of its values.
 
 use super::operations::results;
-use super::{Along, Fact, Range};
+use super::{DimInfo, Fact, Range};
 use crate::op::name::{scf, tt, ttg};
-use crate::{Attribute, Attributes, Body, Function, Op, Region, Type, Value};
+use crate::{Attribute, Attributes, Body, Function, Op, Region, TileType, Value};
 
 /// After so many rounds bounds that still move are given up.
 const PATIENCE: usize = 4;
@@ -13,12 +13,12 @@ const ROUNDS: usize = 256;
 
 /// What is known of all values of a function.
 #[derive(Debug, Clone)]
-pub struct Facts {
+pub struct AxisInfoMap {
     /// By number of the value; nothing of those that are neither integers nor pointers.
     known: Vec<Option<Fact>>,
 }
 
-impl Facts {
+impl AxisInfoMap {
     /// What follows from what the function's arguments are told (`tt.divisibility`, `tt.contiguity`, `tt.constancy`) and from
     /// its operations.
     #[must_use]
@@ -234,14 +234,14 @@ impl Flow<'_> {
     }
 }
 
-fn is_integral(ty: &Type) -> bool {
-    matches!(ty.element(), Type::Integer(..) | Type::Index | Type::Pointer(_))
-        && !matches!(ty, Type::Memory(_) | Type::Descriptor(_))
+fn is_integral(ty: &TileType) -> bool {
+    matches!(ty.element(), TileType::Integer(..) | TileType::Index | TileType::Pointer(_))
+        && !matches!(ty, TileType::Memory(_) | TileType::Descriptor(_))
 }
 
 /// A fact with what the program says besides, which its author answers for.
 fn hinted(mut fact: Fact, told: &Attributes) -> Fact {
-    type Part = fn(&mut Along) -> &mut u64;
+    type Part = fn(&mut DimInfo) -> &mut u64;
     let parts: [(&str, Part); 3] = [
         ("tt.contiguity", |along| &mut along.contiguity),
         ("tt.divisibility", |along| &mut along.divisibility),

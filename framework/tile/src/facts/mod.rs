@@ -12,6 +12,6 @@ mod flow;
 mod operations;
 mod range;
 
-pub use fact::{Along, Fact};
-pub use flow::Facts;
+pub use fact::{DimInfo, Fact};
+pub use flow::AxisInfoMap;
 pub use range::Range;

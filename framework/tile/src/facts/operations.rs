@@ -3,13 +3,13 @@
 use super::apply::Apply;
 use super::{Fact, Range};
 use crate::op::name::{arith, tt, ttg};
-use crate::{Attribute, Body, Op, Type};
+use crate::{Attribute, Body, Op, TileType};
 
 /// What is known of the results; nothing where the operation says nothing of them.
 pub(super) fn results(body: &Body, op: Op, known: &dyn Fn(usize) -> Option<Fact>) -> Option<Fact> {
     let operation = body.op(op);
     let ty = body.ty(*operation.results.first()?);
-    let is_integral = matches!(ty.element(), Type::Integer(..) | Type::Index | Type::Pointer(_));
+    let is_integral = matches!(ty.element(), TileType::Integer(..) | TileType::Index | TileType::Pointer(_));
     if !is_integral {
         return None;
     }

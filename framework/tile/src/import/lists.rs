@@ -5,7 +5,7 @@ use super::term::{Made, Term};
 use super::write::{Writer, always};
 use crate::op::name::{arith, scf, tt, ttg};
 use crate::transform::Copier;
-use crate::{Attribute, BuildError, Float, Type, Value, Values};
+use crate::{Attribute, BuildError, Float, TileType, Value, Values};
 
 impl Writer<'_> {
     /// | list | is |
@@ -41,7 +41,7 @@ impl Writer<'_> {
             }
             "then" => {
                 let last = first.last().map(|value| copier.to.ty(*value).clone());
-                let beside = last.unwrap_or(Type::integer(64));
+                let beside = last.unwrap_or(TileType::integer(64));
                 let number = made.parts.get(1).map(|term| self.term(copier, term, Some(&beside))).transpose()?;
                 Ok(first.into_iter().chain(number.into_iter().flatten()).collect())
             }
@@ -49,7 +49,7 @@ impl Writer<'_> {
             "powers" => first.into_iter().map(|value| self.power(copier, value)).collect(),
             "zeros" => {
                 let rank = first.first().and_then(|value| copier.to.ty(*value).shape()).map_or(0, <[u64]>::len);
-                (0..rank).map(|_| copier.to.constant(Attribute::integer(0, Type::integer(32)))).collect()
+                (0..rank).map(|_| copier.to.constant(Attribute::integer(0, TileType::integer(32)))).collect()
             }
             "unless" => self.unless(copier, made, &first),
             _ => Err(BuildError::UnknownOperation(made.name.clone())),
@@ -74,13 +74,13 @@ impl Writer<'_> {
     fn power(&self, copier: &mut Copier<'_, '_, '_>, value: Value) -> Result<Value, BuildError> {
         let ty = copier.to.ty(value).clone();
         let numbers = match ty.element() {
-            Type::Integer(..) => {
-                let codes = ty.with_element(Type::Float(Float::F8E8M0Fnu));
+            TileType::Integer(..) => {
+                let codes = ty.with_element(TileType::Float(Float::F8E8M0Fnu));
                 copier.to.op(tt::BITCAST).operand(value).result(codes).value()?
             }
             _ => value,
         };
-        copier.to.op(tt::FP_TO_FP).operand(numbers).result(ty.with_element(Type::Float(Float::F32))).value()
+        copier.to.op(tt::FP_TO_FP).operand(numbers).result(ty.with_element(TileType::Float(Float::F32))).value()
     }
 
     fn in_registers(&self, copier: &mut Copier<'_, '_, '_>, value: Value) -> Result<Value, BuildError> {
@@ -103,7 +103,7 @@ impl Writer<'_> {
         let values = self.term(copier, term, None)?;
         copier.to.op(scf::YIELD).operands("results", &values).done()?;
         copier.to.at(around);
-        let ty = values.first().map_or(Type::integer(32), |&value| copier.to.ty(value).clone());
+        let ty = values.first().map_or(TileType::integer(32), |&value| copier.to.ty(value).clone());
         let (otherwise, around) = copier.to.enter_region(Vec::new());
         let number = self.term(copier, other, Some(&ty))?;
         copier.to.op(scf::YIELD).operands("results", &number).done()?;
@@ -113,7 +113,7 @@ impl Writer<'_> {
     }
 
     fn unless(&self, copier: &mut Copier<'_, '_, '_>, made: &Made, condition: &[Value]) -> Result<Values, BuildError> {
-        let mut part = |place: usize, beside: Option<&Type>| match made.parts.get(place) {
+        let mut part = |place: usize, beside: Option<&TileType>| match made.parts.get(place) {
             Some(term) => self.term(copier, term, beside),
             None => Ok(Values::new()),
         };

@@ -1,26 +1,26 @@
 //! A layout for what a program reads from memory of the block and has no layout for: any would do.
 
 use crate::op::name::ttg;
-use crate::{Attribute, Attributes, Body, LayoutName, Memory, Op, Type};
+use crate::{Attribute, Attributes, Body, LayoutName, MemDescType, Op, TileType};
 use tilewright_layout::parse_spec;
 
 /// The tensor that is read from a memory: without a layout where the module says nothing of warps and lanes, else
 /// neighbours along the last axis to a lane, lanes along the last axes first, all warps along the first.
-pub(crate) fn tensor(memory: &Memory, module: &Attributes) -> Type {
+pub(crate) fn tensor(memory: &MemDescType, module: &Attributes) -> TileType {
     of_shape(&memory.shape, &memory.element, module)
 }
 
 /// The same for a shape and an element.
-pub(crate) fn of_shape(shape: &[u64], element: &Type, module: &Attributes) -> Type {
+pub(crate) fn of_shape(shape: &[u64], element: &TileType, module: &Attributes) -> TileType {
     let count = |name| module.get(name).and_then(Attribute::as_integer).and_then(|count| u64::try_from(count).ok());
     let layout = match (count("ttg.num-warps"), count("ttg.threads-per-warp")) {
         (Some(warps), Some(lanes)) => layout(shape, element, warps, lanes),
         _ => None,
     };
-    Type::tensor(shape.to_vec(), element.clone(), layout)
+    TileType::tensor(shape.to_vec(), element.clone(), layout)
 }
 
-fn layout(shape: &[u64], element: &Type, warps: u64, lanes: u64) -> Option<LayoutName> {
+fn layout(shape: &[u64], element: &TileType, warps: u64, lanes: u64) -> Option<LayoutName> {
     let axes = shape.len();
     let (mut sizes, mut threads) = (vec![1; axes], vec![1; axes]);
     // Sixteen bytes of a lane at a time.
@@ -48,7 +48,7 @@ pub(crate) fn around(module: &Attributes, body: &Body, op: Op) -> Attributes {
         let Some(Attribute::Array(_, warps)) = operation.attributes.get("partitionNumWarps") else { continue };
         let partitions = operation.regions.iter().skip(1).zip(warps);
         if let Some((_, &warps)) = partitions.into_iter().find(|(region, _)| body.walk(**region).contains(&op)) {
-            own.set("ttg.num-warps", Attribute::integer(warps as i64, Type::integer(32)));
+            own.set("ttg.num-warps", Attribute::integer(warps as i64, TileType::integer(32)));
         }
     }
     own

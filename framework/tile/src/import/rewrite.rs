@@ -8,21 +8,21 @@ use super::write::Writer;
 use super::{Imports, Meaning};
 use crate::op::Dialects;
 use crate::transform::{Copier, Rewrite, rewritten, unmade};
-use crate::{Attribute, Attributes, Function, Module, Op, Operation, Type, Value, Values, Violation};
+use crate::{Attribute, Attributes, Function, Op, Operation, TileModule, TileType, TileViolation, Value, Values};
 use tilewright_target::nearest;
 
 /// A program in which what the tables know is said in neutral words. Assembly that no table has stays, and so do
 /// operations without a row.
 ///
 /// # Errors
-/// A [`Violation`] at an operation that the tables refuse, with the reason; at a library function that they don't know.
-pub fn import(module: &Module, imports: &Imports, dialects: &Dialects) -> Result<Module, Violation> {
+/// A [`TileViolation`] at an operation that the tables refuse, with the reason; at a library function that they don't know.
+pub fn import(module: &TileModule, imports: &Imports, dialects: &Dialects) -> Result<TileModule, TileViolation> {
     let rewritten = |function: &Function| {
         let mut rewrite = Importing { imports, dialects, module: &module.attributes, remembered: HashMap::new() };
         rewritten(function, dialects, &mut rewrite)
     };
     let functions = module.functions.iter().map(rewritten).collect::<Result<_, _>>()?;
-    Ok(Module { functions, attributes: module.attributes.clone(), location: module.location.clone() })
+    Ok(TileModule { functions, attributes: module.attributes.clone(), location: module.location.clone() })
 }
 
 struct Importing<'i> {
@@ -34,7 +34,7 @@ struct Importing<'i> {
 }
 
 impl<'i> Importing<'i> {
-    fn meaning(&self, function: &Function, operation: &Operation) -> Result<Option<&'i Meaning>, Violation> {
+    fn meaning(&self, function: &Function, operation: &Operation) -> Result<Option<&'i Meaning>, TileViolation> {
         let text = |name: &str| operation.attributes.get(name).and_then(Attribute::as_text).unwrap_or_default();
         match operation.name() {
             tt::EXTERN_ELEMENTWISE => {
@@ -43,7 +43,7 @@ impl<'i> Importing<'i> {
                     let known = self.imports.functions();
                     let meant = nearest(symbol, known).map(|name| format!("; did you mean `{name}`?"));
                     let message = format!("no import table has `{symbol}`{}", meant.unwrap_or_default());
-                    Violation::of(function, operation, message)
+                    TileViolation::of(function, operation, message)
                 })
             }
             tt::ELEMENTWISE_INLINE_ASM => Ok(self.imports.assembly.get(text("asm_string").trim())),
@@ -53,10 +53,10 @@ impl<'i> Importing<'i> {
 }
 
 impl Rewrite for Importing<'_> {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
         let operation = copier.from.op(op);
         let Some(meaning) = self.meaning(copier.function, operation)? else { return Ok(false) };
-        refuse(meaning, operation).map_err(|message| Violation::of(copier.function, operation, message))?;
+        refuse(meaning, operation).map_err(|message| TileViolation::of(copier.function, operation, message))?;
         let wrong = unmade(copier.function, operation);
         let around = plain::around(self.module, copier.from, op);
         let writer = Writer { dialects: self.dialects, module: &around, op };
@@ -74,13 +74,17 @@ impl Rewrite for Importing<'_> {
         };
         // What is done when it is there gives no tokens.
         for &result in operation.results.get(given.len()..).unwrap_or_default() {
-            if !matches!(copier.from.ty(result), Type::Token) {
+            if !matches!(copier.from.ty(result), TileType::Token) {
                 break;
             }
-            given.push(copier.to.op(ub::POISON).result(Type::Token).value().map_err(&wrong)?);
+            given.push(copier.to.op(ub::POISON).result(TileType::Token).value().map_err(&wrong)?);
         }
         if given.len() < operation.results.len() {
-            return Err(Violation::of(copier.function, operation, "the import table gives nothing for its results"));
+            return Err(TileViolation::of(
+                copier.function,
+                operation,
+                "the import table gives nothing for its results",
+            ));
         }
         copier.bind_all(&operation.results, &given);
         Ok(true)
@@ -89,12 +93,12 @@ impl Rewrite for Importing<'_> {
 
 impl Importing<'_> {
     /// What was remembered for an operand, of the type that is asked for here.
-    fn recall(&self, copier: &mut Copier<'_, '_, '_>, op: Op) -> Result<Values, Violation> {
+    fn recall(&self, copier: &mut Copier<'_, '_, '_>, op: Op) -> Result<Values, TileViolation> {
         let operation = copier.from.op(op);
         let key = operation.operands.first().map(|value| copier.value(*value));
         let Some(said) = key.and_then(|key| self.remembered.get(&key)).copied() else {
             let message = "what it stands for is not said in this function before";
-            return Err(Violation::of(copier.function, operation, message));
+            return Err(TileViolation::of(copier.function, operation, message));
         };
         let meaning = self.imports.operations.get(copier.from.op(said).name());
         let terms = meaning.map_or(&[][..], |meaning| &meaning.terms);

@@ -6,7 +6,8 @@ use crate::op::name::{arith, scf};
 use crate::op::{AttributeKind, Definition, Dialects};
 use crate::transform::Copier;
 use crate::{
-    Attribute, Attributes, BuildError, Dense, Float, Number, Op, Operation, Origin, Signedness, Type, Value, Values,
+    Attribute, Attributes, BuildError, Dense, Float, Op, Operation, Signedness, TileType, TypedNumber, Value,
+    ValueOrigin, Values,
 };
 
 /// Writes what stands for a foreign operation.
@@ -22,7 +23,7 @@ pub(super) struct Writer<'i> {
 #[derive(Clone, Copy)]
 pub(super) struct Outermost<'o> {
     operation: &'o Operation,
-    types: &'o [Type],
+    types: &'o [TileType],
 }
 
 impl Outermost<'_> {
@@ -32,8 +33,8 @@ impl Outermost<'_> {
     }
 }
 
-fn is_token(ty: &Type) -> bool {
-    matches!(ty, Type::Token)
+fn is_token(ty: &TileType) -> bool {
+    matches!(ty, TileType::Token)
 }
 
 impl Writer<'_> {
@@ -87,12 +88,12 @@ impl Writer<'_> {
         &self,
         copier: &mut Copier<'_, '_, '_>,
         term: &Term,
-        beside: Option<&Type>,
+        beside: Option<&TileType>,
     ) -> Result<Values, BuildError> {
         match term {
             Term::Operands(_) => Ok(self.operands(copier, term)),
             Term::Number(text) => {
-                let ty = beside.cloned().unwrap_or(Type::integer(32));
+                let ty = beside.cloned().unwrap_or(TileType::integer(32));
                 let number = number(text, &ty).ok_or_else(|| BuildError::UnknownOperation(text.clone()))?;
                 Ok([copier.to.constant(number)?].into_iter().collect())
             }
@@ -165,7 +166,7 @@ impl Writer<'_> {
     }
 
     /// What the term says of the type of its result.
-    fn result(&self, copier: &Copier<'_, '_, '_>, made: &Made, groups: &[Values]) -> Option<Type> {
+    fn result(&self, copier: &Copier<'_, '_, '_>, made: &Made, groups: &[Values]) -> Option<TileType> {
         let first = groups.iter().flatten().next().map(|value| copier.to.ty(*value).clone());
         match &made.ty {
             Shape::Follows => None,
@@ -180,7 +181,7 @@ impl Writer<'_> {
     }
 
     /// The type of the first operand or result of a group of the foreign operation.
-    fn type_of(&self, copier: &Copier<'_, '_, '_>, group: &str) -> Option<Type> {
+    fn type_of(&self, copier: &Copier<'_, '_, '_>, group: &str) -> Option<TileType> {
         let operation = copier.from.op(self.op);
         let result = operation.definition.result_group(group);
         let result = result.and_then(|group| operation.result_group(group).first().copied());
@@ -192,28 +193,28 @@ impl Writer<'_> {
 /// Whether a condition is the constant that always holds.
 pub(super) fn always(copier: &Copier<'_, '_, '_>, condition: Value) -> bool {
     let body = copier.to.body();
-    let Origin::Result(op, _) = body.origin(condition) else { return false };
+    let ValueOrigin::Result(op, _) = body.origin(condition) else { return false };
     let value = body.op(op).attributes.get("value").and_then(Attribute::as_integer);
     body.op(op).name() == arith::CONSTANT && value.is_some_and(|value| value != 0)
 }
 
 /// The element of a name.
-fn element(name: &str) -> Option<Type> {
+fn element(name: &str) -> Option<TileType> {
     let bits = name.strip_prefix('i').and_then(|bits| bits.parse().ok());
-    let integer = bits.map(|bits| Type::Integer(bits, Signedness::Signless));
-    integer.or_else(|| Float::named(name).map(Type::Float))
+    let integer = bits.map(|bits| TileType::Integer(bits, Signedness::Signless));
+    integer.or_else(|| Float::named(name).map(TileType::Float))
 }
 
 /// A number of a type; a tensor has it everywhere.
-fn number(text: &str, ty: &Type) -> Option<Attribute> {
+fn number(text: &str, ty: &TileType) -> Option<Attribute> {
     let bits = match ty.element() {
-        Type::Float(float) => float.encode(text.parse().ok()?)?,
-        Type::Integer(bits, _) => text.parse::<i64>().ok()? as u64 & (u64::MAX >> (64 - (*bits).clamp(1, 64))),
+        TileType::Float(float) => float.encode(text.parse().ok()?)?,
+        TileType::Integer(bits, _) => text.parse::<i64>().ok()? as u64 & (u64::MAX >> (64 - (*bits).clamp(1, 64))),
         _ => return None,
     };
     Some(match ty {
-        Type::Tensor(_) => Attribute::Dense(Dense { ty: ty.clone(), elements: [bits].into() }),
-        _ => Attribute::Number(Number { bits, ty: ty.clone() }),
+        TileType::Tensor(_) => Attribute::Dense(Dense { ty: ty.clone(), elements: [bits].into() }),
+        _ => Attribute::Number(TypedNumber { bits, ty: ty.clone() }),
     })
 }
 
@@ -245,7 +246,7 @@ fn said_attribute(definition: &Definition, name: &str, said: &Said, foreign: &Op
 fn attribute(definition: &Definition, name: &str, text: &str) -> Attribute {
     match definition.attribute(name).map(|row| &row.kind) {
         Some(AttributeKind::Word(_)) => Attribute::Word(text.into()),
-        Some(AttributeKind::Integer(bits)) => Attribute::integer(text.parse().unwrap_or(0), Type::integer(*bits)),
+        Some(AttributeKind::Integer(bits)) => Attribute::integer(text.parse().unwrap_or(0), TileType::integer(*bits)),
         Some(AttributeKind::Bool) => Attribute::Bool(text == "true"),
         Some(AttributeKind::Unit) => Attribute::Unit,
         _ => Attribute::Text(text.into()),

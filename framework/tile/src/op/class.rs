@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::types::Type;
+use crate::types::TileType;
 
 /// A set of types, by a word of a dialect file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,21 +90,22 @@ impl Class {
 
     /// Whether a type is in it.
     #[must_use]
-    pub fn holds(self, ty: &Type) -> bool {
-        let is_tensor = matches!(ty, Type::Tensor(_));
-        let is_scalar = matches!(ty, Type::Integer(..) | Type::Float(_) | Type::Index | Type::Pointer(_));
+    pub fn holds(self, ty: &TileType) -> bool {
+        let is_tensor = matches!(ty, TileType::Tensor(_));
+        let is_scalar =
+            matches!(ty, TileType::Integer(..) | TileType::Float(_) | TileType::Index | TileType::Pointer(_));
         let held = match self.holder {
             Holder::Any => true,
             Holder::ScalarOrTensor => is_tensor || is_scalar,
             Holder::Tensor => is_tensor,
             Holder::Scalar => is_scalar,
-            Holder::Memory => matches!(ty, Type::Memory(_)),
-            Holder::TensorOrMemory => is_tensor || matches!(ty, Type::Memory(_)),
+            Holder::Memory => matches!(ty, TileType::Memory(_)),
+            Holder::TensorOrMemory => is_tensor || matches!(ty, TileType::Memory(_)),
             // Vendors' descriptors are types of their own.
-            Holder::Descriptor => matches!(ty, Type::Descriptor(_) | Type::Foreign(_)),
-            Holder::View => matches!(ty, Type::View(_)),
-            Holder::Place => is_tensor || matches!(ty, Type::Memory(_) | Type::View(_)),
-            Holder::Token => matches!(ty, Type::Token),
+            Holder::Descriptor => matches!(ty, TileType::Descriptor(_) | TileType::Foreign(_)),
+            Holder::View => matches!(ty, TileType::View(_)),
+            Holder::Place => is_tensor || matches!(ty, TileType::Memory(_) | TileType::View(_)),
+            Holder::Token => matches!(ty, TileType::Token),
         };
         held && self.element.holds(ty.element())
     }
@@ -122,16 +123,16 @@ impl Class {
 }
 
 impl Element {
-    fn holds(self, ty: &Type) -> bool {
+    fn holds(self, ty: &TileType) -> bool {
         match self {
             Self::Any => true,
-            Self::Number => matches!(ty, Type::Integer(..) | Type::Float(_)),
-            Self::Integer => matches!(ty, Type::Integer(..)),
-            Self::IntegerOrIndex => matches!(ty, Type::Integer(..) | Type::Index),
-            Self::Float => matches!(ty, Type::Float(_)),
-            Self::FloatOrByte => matches!(ty, Type::Float(_) | Type::Integer(8, _)),
-            Self::Bits(bits) => matches!(ty, Type::Integer(width, _) if *width == bits),
-            Self::Pointer => matches!(ty, Type::Pointer(_)),
+            Self::Number => matches!(ty, TileType::Integer(..) | TileType::Float(_)),
+            Self::Integer => matches!(ty, TileType::Integer(..)),
+            Self::IntegerOrIndex => matches!(ty, TileType::Integer(..) | TileType::Index),
+            Self::Float => matches!(ty, TileType::Float(_)),
+            Self::FloatOrByte => matches!(ty, TileType::Float(_) | TileType::Integer(8, _)),
+            Self::Bits(bits) => matches!(ty, TileType::Integer(width, _) if *width == bits),
+            Self::Pointer => matches!(ty, TileType::Pointer(_)),
         }
     }
 }

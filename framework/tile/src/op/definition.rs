@@ -14,9 +14,9 @@ pub struct Definition {
     /// Its name with its dialect: `arith.addf`.
     pub name: Arc<str>,
     /// Its operands, in order.
-    pub operands: Vec<Group>,
+    pub operands: Vec<OperandGroup>,
     /// Its results, in order.
-    pub results: Vec<Group>,
+    pub results: Vec<OperandGroup>,
     /// The attributes that it knows; it may have others.
     pub attributes: Vec<AttributeRow>,
     /// How it is written after its name; in the generic form where there is nothing.
@@ -31,7 +31,7 @@ pub struct Definition {
 
 /// Values that go by one name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
+pub struct OperandGroup {
     /// The name.
     pub name: String,
     /// How many there are.
@@ -139,7 +139,7 @@ pub struct Traits {
     pub terminator: bool,
 }
 
-impl Group {
+impl OperandGroup {
     /// How many of `count` values belong to each group, where nothing else says it: one to each that has one, and what
     /// is left to the first that may have more. `None` where they are too few or too many.
     #[must_use]

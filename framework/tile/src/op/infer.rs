@@ -1,13 +1,13 @@
 //! Types of an operation's groups, as far as they are known, and what follows from them.
 
 use super::{Definition, Expression};
-use crate::types::Type;
+use crate::types::TileType;
 
 /// By group, its types; none where nothing is known yet.
 #[derive(Debug, Clone)]
 pub(crate) struct GroupTypes {
-    pub operands: Vec<Option<Vec<Type>>>,
-    pub results: Vec<Option<Vec<Type>>>,
+    pub operands: Vec<Option<Vec<TileType>>>,
+    pub results: Vec<Option<Vec<TileType>>>,
 }
 
 impl GroupTypes {
@@ -15,7 +15,7 @@ impl GroupTypes {
         Self { operands: vec![None; definition.operands.len()], results: vec![None; definition.results.len()] }
     }
 
-    fn known(&self, definition: &Definition, name: &str) -> Option<&[Type]> {
+    fn known(&self, definition: &Definition, name: &str) -> Option<&[TileType]> {
         let operands = definition.operand_group(name).and_then(|group| self.operands[group].as_deref());
         operands.or_else(|| self.results[definition.result_group(name)?].as_deref())
     }
@@ -36,9 +36,9 @@ impl GroupTypes {
     }
 
     /// The types of another group as they are, or one for all.
-    fn by_rule(&self, definition: &Definition, expression: &Expression, count: Option<usize>) -> Option<Vec<Type>> {
+    fn by_rule(&self, definition: &Definition, expression: &Expression, count: Option<usize>) -> Option<Vec<TileType>> {
         if let (Expression::Same(name), None) = (expression, count) {
-            return self.known(definition, name).map(<[Type]>::to_vec);
+            return self.known(definition, name).map(<[TileType]>::to_vec);
         }
         let ty = expression.evaluate(&|name| self.known(definition, name)?.first().cloned())?;
         Some(vec![ty; count.unwrap_or(1)])

@@ -16,7 +16,7 @@ mod rule;
 mod template;
 
 pub use class::Class;
-pub use definition::{AttributeKind, AttributeRow, Count, Definition, Flags, Group, Traits};
+pub use definition::{AttributeKind, AttributeRow, Count, Definition, Flags, OperandGroup, Traits};
 pub use dialects::{DialectError, Dialects};
 pub(super) use infer::GroupTypes;
 pub use rule::{Expression, Rule};

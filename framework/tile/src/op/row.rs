@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{AttributeKind, AttributeRow, Class, Count, Definition, Flags, Group, Piece, Rule, Traits};
+use super::{AttributeKind, AttributeRow, Class, Count, Definition, Flags, OperandGroup, Piece, Rule, Traits};
 use crate::attribute::Attribute;
 
 /// A dialect file.
@@ -97,13 +97,13 @@ fn unknown_group(definition: &Definition) -> Option<&str> {
 }
 
 /// `ptr:pointer mask?:i1 rest*`: names, how many, and the class, which is `any` where none is said.
-fn groups(text: &str) -> Result<Vec<Group>, String> {
+fn groups(text: &str) -> Result<Vec<OperandGroup>, String> {
     text.split_whitespace()
         .map(|word| {
             let (name, class) = word.split_once(':').unwrap_or((word, "any"));
             let class = Class::named(class).ok_or_else(|| format!("`{class}` in `{word}` is no class of types"))?;
             let (name, count) = counted(name);
-            Ok(Group { name: name.to_owned(), count, class })
+            Ok(OperandGroup { name: name.to_owned(), count, class })
         })
         .collect()
 }
@@ -152,7 +152,7 @@ fn default_value(text: &str, kind: &AttributeKind) -> Result<Attribute, String> 
     let value = match kind {
         AttributeKind::Bool => text.parse().ok().map(Attribute::Bool),
         AttributeKind::Integer(bits) => {
-            let ty = crate::types::Type::integer(*bits);
+            let ty = crate::types::TileType::integer(*bits);
             text.parse().ok().map(|value| Attribute::integer(value, ty))
         }
         AttributeKind::Word(words) => words.contains_key(text).then(|| Attribute::Word(text.into())),

@@ -2,7 +2,7 @@
 
 use tilewright_layout::text::{Cursor, Parsed};
 
-use crate::types::Type;
+use crate::types::TileType;
 
 /// `target = expression`: where the text does not give the types of a group, they are these.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum Expression {
     /// One bit for each element.
     Boolean(Box<Expression>),
     /// A type that is always the same.
-    Constant(Type),
+    Constant(TileType),
 }
 
 impl Rule {
@@ -55,10 +55,10 @@ impl Expression {
             "element" => Self::Element,
             "pointee" => Self::Pointee,
             "boolean" => Self::Boolean,
-            "token" => return Ok(Self::Constant(Type::Token)),
+            "token" => return Ok(Self::Constant(TileType::Token)),
             _ => {
                 let bits = name.strip_prefix('i').and_then(|bits| bits.parse().ok());
-                let integer = bits.map(|bits| Self::Constant(Type::integer(bits)));
+                let integer = bits.map(|bits| Self::Constant(TileType::integer(bits)));
                 return Ok(integer.unwrap_or_else(|| Self::Same(name.to_owned())));
             }
         };
@@ -79,7 +79,7 @@ impl Expression {
 
     /// The type, where that of the group is known.
     #[must_use]
-    pub fn evaluate(&self, known: &dyn Fn(&str) -> Option<Type>) -> Option<Type> {
+    pub fn evaluate(&self, known: &dyn Fn(&str) -> Option<TileType>) -> Option<TileType> {
         match self {
             Self::Same(name) => known(name),
             Self::Element(inner) => Some(inner.evaluate(known)?.element().clone()),
@@ -87,8 +87,8 @@ impl Expression {
             Self::Boolean(inner) => {
                 let of = inner.evaluate(known)?;
                 Some(match of {
-                    Type::Tensor(_) => of.with_element(Type::BOOLEAN),
-                    _ => Type::BOOLEAN,
+                    TileType::Tensor(_) => of.with_element(TileType::BOOLEAN),
+                    _ => TileType::BOOLEAN,
                 })
             }
             Self::Constant(ty) => Some(ty.clone()),

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::import::plain;
 use crate::op::Dialects;
-use crate::{Attribute, Attributes, Body, BuildError, Module, Op, Origin, Value, Violation};
+use crate::{Attribute, Attributes, Body, BuildError, Op, TileModule, TileViolation, Value, ValueOrigin};
 
 use super::{Copier, Rewrite, rewritten, unmade};
 
@@ -21,8 +21,8 @@ const EXPECT: &str = tw::MBARRIER_EXPECT;
 /// The program with its copies of boxes done at once.
 ///
 /// # Errors
-/// A [`Violation`] at a phase that expects other bytes than the copies behind it bring, where groups of warps depend on it.
-pub fn at_once(module: &Module, dialects: &Dialects) -> Result<Module, Violation> {
+/// A [`TileViolation`] at a phase that expects other bytes than the copies behind it bring, where groups of warps depend on it.
+pub fn at_once(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
     let rewritten = |function: &crate::Function| {
         let Some(body) = &function.body else { return Ok(function.clone()) };
         let all = body.walk(body.root());
@@ -34,14 +34,14 @@ pub fn at_once(module: &Module, dialects: &Dialects) -> Result<Module, Violation
         let mut last = HashMap::new();
         if in_groups {
             for &op in all.iter().filter(|op| body.op(**op).name() == EXPECT) {
-                let copy = last_copy(body, op).map_err(|message| Violation::of(function, body.op(op), message))?;
+                let copy = last_copy(body, op).map_err(|message| TileViolation::of(function, body.op(op), message))?;
                 last.insert(copy, op);
             }
         }
         rewritten(function, dialects, &mut AtOnce { module: &module.attributes, in_groups, last })
     };
     let functions = module.functions.iter().map(rewritten).collect::<Result<_, _>>()?;
-    Ok(Module { functions, attributes: module.attributes.clone(), location: module.location.clone() })
+    Ok(TileModule { functions, attributes: module.attributes.clone(), location: module.location.clone() })
 }
 
 fn is_word(name: &str) -> bool {
@@ -86,7 +86,7 @@ struct AtOnce<'m> {
 }
 
 impl Rewrite for AtOnce<'_> {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
         let operation = copier.from.op(op);
         let wrong = unmade(copier.function, operation);
         match operation.name() {
@@ -116,7 +116,7 @@ impl AtOnce<'_> {
         let Some(&expect) = self.last.get(&op) else { return Ok(()) };
         let [mbarrier, acts] = ["mbarrier", "acts"].map(|group| copier.all(copier.from.operands(expect, group)));
         let arrive = copier.to.op(tw::MBARRIER_ARRIVE).operands("mbarrier", &mbarrier).operands("acts", &acts);
-        arrive.attribute("count", Attribute::integer(1, crate::Type::integer(32))).done().map(drop)
+        arrive.attribute("count", Attribute::integer(1, crate::TileType::integer(32))).done().map(drop)
     }
 
     fn copied(&self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), BuildError> {
@@ -142,7 +142,7 @@ impl AtOnce<'_> {
 
 /// Whether a condition is the constant that always holds.
 fn always(body: &Body, condition: Value) -> bool {
-    let Origin::Result(op, _) = body.origin(condition) else { return false };
+    let ValueOrigin::Result(op, _) = body.origin(condition) else { return false };
     let value = body.op(op).attributes.get("value").and_then(Attribute::as_integer);
     body.op(op).name() == arith::CONSTANT && value.is_some_and(|value| value != 0)
 }

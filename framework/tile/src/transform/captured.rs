@@ -4,7 +4,7 @@
 use crate::op::name::ttg;
 use std::collections::{BTreeSet, HashMap};
 
-use crate::{Block, Body, Function, Op, Origin, Region, Value};
+use crate::{Block, Body, Function, Op, Region, Value, ValueOrigin};
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
 
@@ -24,7 +24,7 @@ pub fn captured(function: &Function) -> Function {
 /// What a value was outside, where it is an argument of a region of a group of warps; else the value.
 #[must_use]
 pub fn outside(body: &Body, value: Value) -> Value {
-    let Origin::Argument(block, number) = body.origin(value) else { return value };
+    let ValueOrigin::Argument(block, number) = body.origin(value) else { return value };
     let groups = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
     let of = |op: &Op| body.op(*op).regions.iter().skip(1).any(|region| body.blocks(*region).first() == Some(&block));
     let given = groups.into_iter().find(of).and_then(|op| body.op(op).operands.get(number as usize).copied());

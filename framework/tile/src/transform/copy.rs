@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use crate::op::Dialects;
-use crate::{Block, Body, Function, FunctionBuilder, Op, Region, Type, Value, Values, Violation};
+use crate::{Block, Body, Function, FunctionBuilder, Op, Region, TileType, TileViolation, Value, Values};
 
 /// What stands in the place of operations.
 pub(crate) trait Rewrite {
     /// Adds what stands for an operation of `copier.from`, and binds its results; or does nothing and says no, and the
     /// operation is copied as it is.
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation>;
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation>;
 }
 
 /// Copies of a body's operations, added to a function.
@@ -29,7 +29,7 @@ pub(crate) fn rewritten(
     function: &Function,
     dialects: &Dialects,
     rewrite: &mut dyn Rewrite,
-) -> Result<Function, Violation> {
+) -> Result<Function, TileViolation> {
     let Some(from) = &function.body else { return Ok(function.clone()) };
     let mut to = FunctionBuilder::like(dialects, function);
     let mut copier = Copier::new(function, from, &mut to);
@@ -68,12 +68,12 @@ impl<'a, 'b, 'd> Copier<'a, 'b, 'd> {
     }
 
     /// The types of values of the body that is copied.
-    pub fn types(&self, values: &[Value]) -> Vec<Type> {
+    pub fn types(&self, values: &[Value]) -> Vec<TileType> {
         values.iter().map(|value| self.from.ty(*value).clone()).collect()
     }
 
     /// Fills a region whose first block is there with the copies of a region's blocks.
-    fn fill(&mut self, region: Region, entry: Block, rewrite: &mut dyn Rewrite) -> Result<(), Violation> {
+    fn fill(&mut self, region: Region, entry: Block, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
         let blocks = self.from.blocks(region);
         let Some(first) = blocks.first() else { return Ok(()) };
         self.blocks.insert(*first, entry);
@@ -90,7 +90,7 @@ impl<'a, 'b, 'd> Copier<'a, 'b, 'd> {
     }
 
     /// Copies of a region.
-    pub fn region(&mut self, region: Region, rewrite: &mut dyn Rewrite) -> Result<Region, Violation> {
+    pub fn region(&mut self, region: Region, rewrite: &mut dyn Rewrite) -> Result<Region, TileViolation> {
         let copy = self.to.body_mut().add_region();
         self.blocks_of(region, copy, 0);
         if let Some(entry) = self.to.body().blocks(copy).first().copied() {
@@ -113,18 +113,18 @@ impl<'a, 'b, 'd> Copier<'a, 'b, 'd> {
     }
 
     /// Adds copies of a block's operations where operations are added.
-    pub fn block(&mut self, block: Block, rewrite: &mut dyn Rewrite) -> Result<(), Violation> {
+    pub fn block(&mut self, block: Block, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
         self.from.ops(block).iter().try_for_each(|op| self.op(*op, rewrite))
     }
 
     /// Adds what stands for an operation.
-    pub fn op(&mut self, op: Op, rewrite: &mut dyn Rewrite) -> Result<(), Violation> {
+    pub fn op(&mut self, op: Op, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
         self.to.located(self.from.op(op).location.clone());
         if rewrite.rewrite(op, self)? { Ok(()) } else { self.plain(op, rewrite) }
     }
 
     /// Adds an operation as it is; what is in its regions is rewritten.
-    fn plain(&mut self, op: Op, rewrite: &mut dyn Rewrite) -> Result<(), Violation> {
+    fn plain(&mut self, op: Op, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
         let regions = &self.from.op(op).regions;
         let regions = regions.iter().map(|region| self.region(*region, rewrite)).collect::<Result<Vec<_>, _>>()?;
         self.add(op, self.all(&self.from.op(op).operands), regions);

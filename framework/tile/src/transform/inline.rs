@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::copy::{Copier, Rewrite, rewritten};
 use crate::op::Dialects;
-use crate::{Attribute, Function, Module, Op, Violation};
+use crate::{Attribute, Function, Op, TileModule, TileViolation};
 
 /// A function may become at most so many operations.
 const MOST_OPERATIONS: usize = 1 << 20;
@@ -14,16 +14,16 @@ const MOST_OPERATIONS: usize = 1 << 20;
 /// The entries of a module with every function that they call in the place of its call, and no other function.
 ///
 /// # Errors
-/// A [`Violation`] at the call: of a function that calls itself, that is only declared, that has jumps ([`super::structure`]
+/// A [`TileViolation`] at the call: of a function that calls itself, that is only declared, that has jumps ([`super::structure`]
 /// comes before), or where too much would come of it.
-pub fn inline_calls(module: &Module, dialects: &Dialects) -> Result<Module, Violation> {
+pub fn inline_calls(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
     let functions: HashMap<_, _> = module.functions.iter().map(|function| (&*function.name, function)).collect();
     let inlined = module.entries().map(|entry| {
         let mut inline = Inline { functions: &functions, open: vec![Arc::clone(&entry.name)] };
         rewritten(entry, dialects, &mut inline)
     });
     let functions = inlined.collect::<Result<_, _>>()?;
-    Ok(Module { functions, attributes: module.attributes.clone(), location: module.location.clone() })
+    Ok(TileModule { functions, attributes: module.attributes.clone(), location: module.location.clone() })
 }
 
 struct Inline<'m> {
@@ -33,12 +33,12 @@ struct Inline<'m> {
 }
 
 impl Rewrite for Inline<'_> {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
         let operation = copier.from.op(op);
         if operation.name() != tt::CALL {
             return Ok(false);
         }
-        let wrong = |message: String| Violation::of(copier.function, operation, message);
+        let wrong = |message: String| TileViolation::of(copier.function, operation, message);
         let name = operation.attributes.get("callee").and_then(Attribute::as_text).unwrap_or_default();
         let callee = self.functions.get(name).copied();
         let callee = callee.ok_or_else(|| wrong(format!("there is no function `@{name}`")))?;

@@ -14,7 +14,7 @@ use super::carried::carried;
 use super::copy::{Copier, Rewrite};
 use super::graph::Graph;
 use super::unmade;
-use crate::{Attribute, BuildError, Op, Operation, Region, Type, Value, Values, Violation};
+use crate::{Attribute, BuildError, Op, Operation, Region, TileType, TileViolation, Value, Values};
 
 /// The way out of the region; others are the places of blocks.
 const END: usize = i32::MAX as usize;
@@ -41,7 +41,7 @@ pub(super) struct Jumps<'w, 'a, 'b, 'd> {
     carried: Vec<Vec<Value>>,
     /// The heads of the loops whose code is being written.
     pub open: Vec<usize>,
-    results: &'w [Type],
+    results: &'w [TileType],
     rewrite: &'w mut dyn Rewrite,
     depth: usize,
 }
@@ -51,13 +51,13 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
     pub fn write(
         copier: &'w mut Copier<'a, 'b, 'd>,
         region: Region,
-        results: &'w [Type],
+        results: &'w [TileType],
         rewrite: &'w mut dyn Rewrite,
-    ) -> Result<Values, Violation> {
+    ) -> Result<Values, TileViolation> {
         let graph = Graph::of(copier.from, region).map_err(|jump| {
             let message = "it jumps back into what is entered elsewhere: a loop is entered at the block that is jumped \
                            back to alone, or written as `scf.for` or `scf.while`";
-            Violation::of(copier.function, copier.from.op(jump), message)
+            TileViolation::of(copier.function, copier.from.op(jump), message)
         })?;
         if graph.blocks.is_empty() {
             return Ok(Values::new());
@@ -69,7 +69,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
     }
 
     /// The code of a block and of its joins; of a loop's head that of the loop, and of what is reached behind it.
-    fn code(&mut self, place: usize) -> Result<Ways, Violation> {
+    fn code(&mut self, place: usize) -> Result<Ways, TileViolation> {
         if self.graph.loops.contains_key(&place) && !self.open.contains(&place) {
             self.repeated(place)
         } else {
@@ -77,7 +77,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         }
     }
 
-    pub fn once(&mut self, place: usize) -> Result<Ways, Violation> {
+    pub fn once(&mut self, place: usize) -> Result<Ways, TileViolation> {
         let from = self.copier.from;
         let Some((last, ops)) = from.ops(self.graph.blocks[place]).split_last() else {
             return Ok(Ways::one(END, Values::new()));
@@ -85,7 +85,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         self.depth += 1;
         if self.depth > MOST_DEPTH {
             let message = format!("more than {MOST_DEPTH} jumps are within each other");
-            return Err(Violation::of(self.copier.function, from.op(*last), message));
+            return Err(TileViolation::of(self.copier.function, from.op(*last), message));
         }
         ops.iter().try_for_each(|op| self.copier.op(*op, self.rewrite))?;
         let mut ways = self.jump(*last)?;
@@ -98,7 +98,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
     }
 
     /// What ends a block.
-    fn jump(&mut self, op: Op) -> Result<Ways, Violation> {
+    fn jump(&mut self, op: Op) -> Result<Ways, TileViolation> {
         let operation = self.copier.from.op(op);
         let along = |range: std::ops::Range<usize>| operation.operands.get(range).unwrap_or_default();
         let successors = operation.successors.iter().map(|to| (to.block, along(to.operands.clone())));
@@ -129,7 +129,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
     }
 
     /// One jump for each number, and the first where it is none of them.
-    fn switch(&mut self, operation: &Operation, targets: &[(usize, Values)]) -> Result<Ways, Violation> {
+    fn switch(&mut self, operation: &Operation, targets: &[(usize, Values)]) -> Result<Ways, TileViolation> {
         let numbers = match operation.attributes.get("case_values") {
             Some(Attribute::Dense(dense)) => dense.elements.to_vec(),
             Some(Attribute::List(list)) => {
@@ -138,7 +138,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
             _ => Vec::new(),
         };
         if numbers.len() + 1 != targets.len() {
-            return Err(Violation::of(self.copier.function, operation, "it has not one number for each case"));
+            return Err(TileViolation::of(self.copier.function, operation, "it has not one number for each case"));
         }
         let flag = self.copier.value(operation.operands[0]);
         self.cases(operation, flag, &numbers, targets)
@@ -150,7 +150,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         flag: Value,
         numbers: &[u64],
         targets: &[(usize, Values)],
-    ) -> Result<Ways, Violation> {
+    ) -> Result<Ways, TileViolation> {
         let (Some(number), [default, first, ..]) = (numbers.first(), targets) else {
             return self.go(targets[0].0, &targets[0].1);
         };
@@ -166,7 +166,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
     }
 
     /// Goes on at a block: with its code, where no other jump comes there.
-    fn go(&mut self, target: usize, along: &[Value]) -> Result<Ways, Violation> {
+    fn go(&mut self, target: usize, along: &[Value]) -> Result<Ways, TileViolation> {
         if self.waits(target) {
             return Ok(Ways::one(target, along.into()));
         }
@@ -181,7 +181,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
     }
 
     /// A block that several jumps go to, where some of the ways lead.
-    pub fn join(&mut self, mut ways: Ways, join: usize, at: &Operation) -> Result<Ways, Violation> {
+    pub fn join(&mut self, mut ways: Ways, join: usize, at: &Operation) -> Result<Ways, TileViolation> {
         let Some(along) = ways.along.remove(&join) else { return Ok(ways) };
         if ways.along.is_empty() {
             self.bind(join, &along);
@@ -203,15 +203,15 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         at: &Operation,
         condition: Value,
         mut reached: Vec<usize>,
-        yes: impl FnOnce(&mut Self) -> Result<Ways, Violation>,
-        no: impl FnOnce(&mut Self) -> Result<Ways, Violation>,
-    ) -> Result<Ways, Violation> {
+        yes: impl FnOnce(&mut Self) -> Result<Ways, TileViolation>,
+        no: impl FnOnce(&mut Self) -> Result<Ways, TileViolation>,
+    ) -> Result<Ways, TileViolation> {
         reached.sort_unstable();
         reached.dedup();
         let yes = self.branch(at, &reached, yes)?;
         let no = self.branch(at, &reached, no)?;
         self.copier.to.located(at.location.clone());
-        let selector = (reached.len() > 1).then(|| Type::integer(32));
+        let selector = (reached.len() > 1).then(|| TileType::integer(32));
         let types: Vec<_> = reached.iter().map(|way| self.along_types(*way)).collect();
         let choice = self.copier.to.op(scf::IF).operand(condition).made_region(yes).made_region(no);
         let results = selector.iter().chain(types.iter().flatten());
@@ -228,8 +228,8 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         &mut self,
         at: &Operation,
         reached: &[usize],
-        code: impl FnOnce(&mut Self) -> Result<Ways, Violation>,
-    ) -> Result<Region, Violation> {
+        code: impl FnOnce(&mut Self) -> Result<Ways, TileViolation>,
+    ) -> Result<Region, TileViolation> {
         let (region, around) = self.copier.to.enter_region(Vec::new());
         let ways = code(self)?;
         self.copier.to.located(at.location.clone());
@@ -240,7 +240,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
                 Some(taken) => taken,
                 None => {
                     let way = ways.along.keys().next().map_or(0, |way| *way as i64);
-                    self.copier.to.constant(Attribute::integer(way, Type::integer(32))).map_err(&wrong)?
+                    self.copier.to.constant(Attribute::integer(way, TileType::integer(32))).map_err(&wrong)?
                 }
             });
         }
@@ -277,12 +277,12 @@ impl Jumps<'_, '_, '_, '_> {
     }
 
     /// The types of what a way takes along.
-    fn along_types(&self, way: usize) -> Vec<Type> {
+    fn along_types(&self, way: usize) -> Vec<TileType> {
         if way < self.graph.blocks.len() { self.copier.types(&self.takes(way)) } else { self.results.to_vec() }
     }
 
     /// Values for a way that is not taken.
-    fn poison(&mut self, way: usize, at: &Operation) -> Result<Values, Violation> {
+    fn poison(&mut self, way: usize, at: &Operation) -> Result<Values, TileViolation> {
         let types = self.along_types(way);
         let values = types.into_iter().map(|ty| self.copier.to.op(ub::POISON).result(ty).value());
         values.collect::<Result<_, BuildError>>().map_err(unmade(self.copier.function, at))
@@ -290,7 +290,7 @@ impl Jumps<'_, '_, '_, '_> {
 
     /// Whether the way that is taken is this one.
     pub fn is_way(&mut self, taken: Value, way: usize) -> Result<Value, BuildError> {
-        self.is(taken, Attribute::integer(way as i64, Type::integer(32)))
+        self.is(taken, Attribute::integer(way as i64, TileType::integer(32)))
     }
 
     /// Whether a number is this one.

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use super::copy::Copier;
 use super::unmade;
 use crate::op::name::{arith, scf, tt};
-use crate::{Attribute, BuildError, Dense, Function, Op, Type, Value, Values, Violation};
+use crate::{Attribute, BuildError, Dense, Function, Op, TileType, TileViolation, Value, Values};
 
 /// A message about an operation of the function that is rewritten.
-pub(super) fn violation(copier: &Copier<'_, '_, '_>, op: Op, message: impl Into<String>) -> Violation {
-    Violation::of(copier.function, copier.from.op(op), message)
+pub(super) fn violation(copier: &Copier<'_, '_, '_>, op: Op, message: impl Into<String>) -> TileViolation {
+    TileViolation::of(copier.function, copier.from.op(op), message)
 }
 
 /// A message about an operation of a function.
-pub(super) fn violation_of(function: &Function, op: Op, message: impl Into<String>) -> Violation {
+pub(super) fn violation_of(function: &Function, op: Op, message: impl Into<String>) -> TileViolation {
     match &function.body {
-        Some(body) => Violation::of(function, body.op(op), message),
-        None => Violation {
+        Some(body) => TileViolation::of(function, body.op(op), message),
+        None => TileViolation {
             function: Arc::clone(&function.name),
             operation: Arc::from("tt.func"),
             at: None,
@@ -32,15 +32,15 @@ pub(super) struct Maker<'m, 'a, 'b, 'd> {
 }
 
 impl<'a, 'b, 'd> Maker<'_, 'a, 'b, 'd> {
-    pub fn checked<T>(&self, made: Result<T, BuildError>) -> Result<T, Violation> {
+    pub fn checked<T>(&self, made: Result<T, BuildError>) -> Result<T, TileViolation> {
         made.map_err(unmade(self.copier.function, self.copier.from.op(self.at)))
     }
 
     /// An integer of a type; of a tensor every element is it.
-    pub fn integer(&mut self, value: i64, ty: &Type) -> Result<Value, Violation> {
+    pub fn integer(&mut self, value: i64, ty: &TileType) -> Result<Value, TileViolation> {
         let number = Attribute::integer(value, ty.element().clone());
         let made = match ty {
-            Type::Tensor(_) => {
+            TileType::Tensor(_) => {
                 let bits = match number {
                     Attribute::Number(number) => number.bits,
                     _ => 0,
@@ -53,31 +53,31 @@ impl<'a, 'b, 'd> Maker<'_, 'a, 'b, 'd> {
     }
 
     /// A number of 32 bits.
-    pub fn word(&mut self, value: u32) -> Result<Value, Violation> {
-        self.integer(value.into(), &Type::integer(32))
+    pub fn word(&mut self, value: u32) -> Result<Value, TileViolation> {
+        self.integer(value.into(), &TileType::integer(32))
     }
 
     /// A tensor of zeros.
-    pub fn zeros(&mut self, ty: &Type) -> Result<Value, Violation> {
+    pub fn zeros(&mut self, ty: &TileType) -> Result<Value, TileViolation> {
         let dense = Dense { ty: ty.clone(), elements: Arc::from([0]) };
         let made = self.copier.to.constant(Attribute::Dense(dense));
         self.checked(made)
     }
 
     /// An operation whose result's type follows from its operands', or is that of the first.
-    pub fn binary(&mut self, name: &str, left: Value, right: Value) -> Result<Value, Violation> {
+    pub fn binary(&mut self, name: &str, left: Value, right: Value) -> Result<Value, TileViolation> {
         let ty = self.copier.to.ty(left).clone();
         let made = self.copier.to.op(name).operand(left).operand(right).result(ty).value();
         self.checked(made)
     }
 
-    pub fn unary(&mut self, name: &str, operand: Value, ty: Type) -> Result<Value, Violation> {
+    pub fn unary(&mut self, name: &str, operand: Value, ty: TileType) -> Result<Value, TileViolation> {
         let made = self.copier.to.op(name).operand(operand).result(ty).value();
         self.checked(made)
     }
 
-    pub fn compare(&mut self, predicate: &str, left: Value, right: Value) -> Result<Value, Violation> {
-        let ty = self.copier.to.ty(left).with_element(Type::BOOLEAN);
+    pub fn compare(&mut self, predicate: &str, left: Value, right: Value) -> Result<Value, TileViolation> {
+        let ty = self.copier.to.ty(left).with_element(TileType::BOOLEAN);
         let predicate = Attribute::Word(predicate.into());
         let made = self.copier.to.op(arith::CMPI).operand(left).operand(right);
         let made = made.attribute("predicate", predicate).result(ty).value();
@@ -85,15 +85,15 @@ impl<'a, 'b, 'd> Maker<'_, 'a, 'b, 'd> {
     }
 
     /// One of two values of a type.
-    pub fn select(&mut self, condition: Value, yes: Value, no: Value) -> Result<Value, Violation> {
+    pub fn select(&mut self, condition: Value, yes: Value, no: Value) -> Result<Value, TileViolation> {
         let ty = self.copier.to.ty(yes).clone();
         let made = self.copier.to.op(arith::SELECT).operand(condition).operand(yes).operand(no).result(ty).value();
         self.checked(made)
     }
 
     /// A scalar as each element of a tensor.
-    pub fn splat(&mut self, scalar: Value, shape: &[u64]) -> Result<Value, Violation> {
-        let ty = Type::tensor(shape, self.copier.to.ty(scalar).clone(), None);
+    pub fn splat(&mut self, scalar: Value, shape: &[u64]) -> Result<Value, TileViolation> {
+        let ty = TileType::tensor(shape, self.copier.to.ty(scalar).clone(), None);
         self.unary(tt::SPLAT, scalar, ty)
     }
 
@@ -101,13 +101,13 @@ impl<'a, 'b, 'd> Maker<'_, 'a, 'b, 'd> {
     pub fn when(
         &mut self,
         condition: Value,
-        then: impl FnOnce(&mut Copier<'a, 'b, 'd>) -> Result<Vec<Value>, Violation>,
-    ) -> Result<Values, Violation> {
+        then: impl FnOnce(&mut Copier<'a, 'b, 'd>) -> Result<Vec<Value>, TileViolation>,
+    ) -> Result<Values, TileViolation> {
         let (yes, around) = self.copier.to.enter_region(Vec::new());
         let values = then(self.copier)?;
         self.yielded(&values)?;
         self.copier.to.at(around);
-        let types: Vec<Type> = values.iter().map(|value| self.copier.to.ty(*value).clone()).collect();
+        let types: Vec<TileType> = values.iter().map(|value| self.copier.to.ty(*value).clone()).collect();
         let no = match types.is_empty() {
             true => None,
             false => {
@@ -127,7 +127,7 @@ impl<'a, 'b, 'd> Maker<'_, 'a, 'b, 'd> {
         self.checked(made)
     }
 
-    fn yielded(&mut self, values: &[Value]) -> Result<(), Violation> {
+    fn yielded(&mut self, values: &[Value]) -> Result<(), TileViolation> {
         let made = self.copier.to.op(scf::YIELD).operands("results", values).done();
         self.checked(made).map(drop)
     }

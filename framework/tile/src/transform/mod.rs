@@ -30,9 +30,12 @@ pub use scaled::scaled_before;
 pub use structure::structure;
 pub use unused::remove_unused;
 
-use super::{BuildError, Function, Operation, Violation};
+use super::{BuildError, Function, Operation, TileViolation};
 
 /// An operation that a transformation could not make, at the one that it was to stand for.
-pub(crate) fn unmade<'a>(function: &'a Function, operation: &'a Operation) -> impl Fn(BuildError) -> Violation + 'a {
-    move |error| Violation::of(function, operation, error.to_string())
+pub(crate) fn unmade<'a>(
+    function: &'a Function,
+    operation: &'a Operation,
+) -> impl Fn(BuildError) -> TileViolation + 'a {
+    move |error| TileViolation::of(function, operation, error.to_string())
 }

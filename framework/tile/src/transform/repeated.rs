@@ -3,12 +3,12 @@
 use super::jumps::{Jumps, Ways};
 use super::unmade;
 use crate::op::name::scf;
-use crate::{Value, Values, Violation};
+use crate::{TileViolation, Value, Values};
 
 impl Jumps<'_, '_, '_, '_> {
     /// The loop of a head whose values are bound, and what is reached behind it. A turn is the first region, which says whether it
     /// goes on by the way back to the head; the second hands on what that brings.
-    pub(super) fn repeated(&mut self, head: usize) -> Result<Ways, Violation> {
+    pub(super) fn repeated(&mut self, head: usize) -> Result<Ways, TileViolation> {
         let from = self.copier.from;
         let block = self.graph.blocks[head];
         let Some(last) = from.ops(block).last().copied() else { return self.once(head) };
@@ -24,7 +24,7 @@ impl Jumps<'_, '_, '_, '_> {
         let next = ways.along.remove(&head).unwrap_or_default();
         let Some(taken) = ways.taken.filter(|_| !ways.along.is_empty()) else {
             let message = "nothing leaves the loop that begins here";
-            return Err(Violation::of(self.copier.function, from.op(last), message));
+            return Err(TileViolation::of(self.copier.function, from.op(last), message));
         };
         self.copier.to.located(from.op(last).location.clone());
         let again = self.is_way(taken, head).map_err(&wrong)?;

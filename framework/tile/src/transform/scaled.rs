@@ -7,7 +7,7 @@
 use crate::import::plain;
 use crate::op::Dialects;
 use crate::op::name::{arith, tt, ttg};
-use crate::{Attribute, Attributes, Body, BuildError, Float, Module, Op, Type, Value, Violation};
+use crate::{Attribute, Attributes, Body, BuildError, Float, Op, TileModule, TileType, TileViolation, Value};
 
 use super::{Copier, Rewrite, rewritten, unmade};
 
@@ -47,8 +47,8 @@ impl Side {
 /// The program with products of factors that were multiplied by their scales, where no unit would do that.
 ///
 /// # Errors
-/// A [`Violation`] at a product that breaks the rules.
-pub fn scaled_before(module: &Module, dialects: &Dialects) -> Result<Module, Violation> {
+/// A [`TileViolation`] at a product that breaks the rules.
+pub fn scaled_before(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
     let functions = module.functions.iter().map(|function| {
         let Some(body) = &function.body else { return Ok(function.clone()) };
         if !body.walk(body.root()).iter().any(|&op| is_meant(body, op)) {
@@ -57,7 +57,7 @@ pub fn scaled_before(module: &Module, dialects: &Dialects) -> Result<Module, Vio
         rewritten(function, dialects, &mut ScaledBefore { module: &module.attributes })
     });
     let functions = functions.collect::<Result<_, _>>()?;
-    Ok(Module { functions, attributes: module.attributes.clone(), location: module.location.clone() })
+    Ok(TileModule { functions, attributes: module.attributes.clone(), location: module.location.clone() })
 }
 
 fn is_meant(body: &Body, op: Op) -> bool {
@@ -69,7 +69,7 @@ struct ScaledBefore<'m> {
 }
 
 impl Rewrite for ScaledBefore<'_> {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
         if !is_meant(copier.from, op) {
             return Ok(false);
         }
@@ -83,7 +83,7 @@ impl Rewrite for ScaledBefore<'_> {
 fn product(op: Op, copier: &mut Copier<'_, '_, '_>, around: &Attributes) -> Result<(), BuildError> {
     let from = copier.from;
     let is_half = SIDES.iter().any(|side| side.kind(from, op) == "fp16");
-    let element = Type::Float(if is_half { Float::F16 } else { Float::Bf16 });
+    let element = TileType::Float(if is_half { Float::F16 } else { Float::Bf16 });
     let mut maker = Maker { copier, around, element };
     let mut operands = Vec::new();
     for side in &SIDES {
@@ -115,20 +115,20 @@ struct Maker<'m, 'c, 'a, 'b, 'd> {
     /// What the module says of warps and lanes there.
     around: &'m Attributes,
     /// The element of both factors of the product.
-    element: Type,
+    element: TileType,
 }
 
 impl Maker<'_, '_, '_, '_, '_> {
-    fn ty(&self, value: Value) -> Type {
+    fn ty(&self, value: Value) -> TileType {
         self.copier.to.ty(value).clone()
     }
 
-    fn unary(&mut self, name: &str, value: Value, ty: Type) -> Result<Value, BuildError> {
+    fn unary(&mut self, name: &str, value: Value, ty: TileType) -> Result<Value, BuildError> {
         self.copier.to.op(name).operand(value).result(ty).value()
     }
 
     /// A tensor of a shape, in a layout where the module's tensors have layouts.
-    fn plain(&self, shape: &[u64], element: Type) -> Type {
+    fn plain(&self, shape: &[u64], element: TileType) -> TileType {
         plain::of_shape(shape, &element, self.around)
     }
 
@@ -160,7 +160,7 @@ impl Maker<'_, '_, '_, '_, '_> {
     fn as_float(&mut self, value: Value, float: Float) -> Result<Value, BuildError> {
         let ty = self.ty(value);
         let numbers = match ty.element() {
-            Type::Integer(..) => self.unary(tt::BITCAST, value, ty.with_element(Type::Float(float)))?,
+            TileType::Integer(..) => self.unary(tt::BITCAST, value, ty.with_element(TileType::Float(float)))?,
             _ => value,
         };
         if *self.ty(numbers).element() == self.element {
@@ -203,7 +203,7 @@ impl Maker<'_, '_, '_, '_, '_> {
         let one = one.value()?;
         shape[axis] = times;
         let many = self.ty(one).layout().cloned();
-        let many = self.unary(tt::BROADCAST, one, Type::tensor(shape, element.clone(), many))?;
+        let many = self.unary(tt::BROADCAST, one, TileType::tensor(shape, element.clone(), many))?;
         let whole = self.plain(&whole, element);
         self.unary(tt::RESHAPE, many, whole)
     }
@@ -216,7 +216,7 @@ impl Maker<'_, '_, '_, '_, '_> {
             order.swap(last - 2, last - 1);
         }
         let ty = self.plain(shape, self.element.clone());
-        let order = Attribute::Array(Type::integer(32), order);
+        let order = Attribute::Array(TileType::integer(32), order);
         self.copier.to.op(tt::TRANS).operand(lines).attribute("order", order).result(ty).value()
     }
 }

@@ -9,15 +9,15 @@ use super::jumps::Jumps;
 use super::unmade;
 use crate::op::Dialects;
 use crate::op::name::{scf, tt, ub};
-use crate::{Block, FunctionBuilder, Module, Op, Region, Values, Violation};
+use crate::{Block, FunctionBuilder, Op, Region, TileModule, TileViolation, Values};
 
 /// The same functions, in which every region has one block. Regions that run once (`scf.execute_region`) become part of what is
 /// around them.
 ///
 /// # Errors
-/// A [`Violation`] at the jump: of a jump back into what is entered elsewhere too, of a loop that nothing leaves, or where too many
+/// A [`TileViolation`] at the jump: of a jump back into what is entered elsewhere too, of a loop that nothing leaves, or where too many
 /// are within each other.
-pub fn structure(module: &Module, dialects: &Dialects) -> Result<Module, Violation> {
+pub fn structure(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
     let mut functions = Vec::with_capacity(module.functions.len());
     for function in &module.functions {
         let Some(from) = &function.body else {
@@ -37,14 +37,14 @@ pub fn structure(module: &Module, dialects: &Dialects) -> Result<Module, Violati
         }
         functions.push(to.finish());
     }
-    Ok(Module { functions, attributes: module.attributes.clone(), location: module.location.clone() })
+    Ok(TileModule { functions, attributes: module.attributes.clone(), location: module.location.clone() })
 }
 
 /// Puts regions that run once where they stand, and makes one block of those with jumps.
 struct Structure;
 
 impl Rewrite for Structure {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
         let operation = copier.from.op(op);
         if let (Some(region), scf::EXECUTE_REGION) = (operation.regions.first(), operation.name()) {
             let types = copier.types(&operation.results);
@@ -65,7 +65,7 @@ impl Rewrite for Structure {
 
 impl Structure {
     /// A region of one block.
-    fn region(&mut self, region: Region, copier: &mut Copier<'_, '_, '_>) -> Result<Region, Violation> {
+    fn region(&mut self, region: Region, copier: &mut Copier<'_, '_, '_>) -> Result<Region, TileViolation> {
         let from = copier.from;
         let blocks = from.blocks(region);
         let arguments = blocks.first().map_or(&[][..], |entry| from.arguments(*entry));

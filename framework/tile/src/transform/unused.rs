@@ -1,11 +1,11 @@
 //! Operations whose results nobody uses and that do nothing else.
 
 use crate::op::name::{scf, tt};
-use crate::{Body, Module, Op};
+use crate::{Body, Op, TileModule};
 
 /// Takes out operations whose results are not used, where they do nothing but give them. What only such operations
 /// use goes too. Loops and branches go where all within them may.
-pub fn remove_unused(module: &mut Module) {
+pub fn remove_unused(module: &mut TileModule) {
     module.functions.iter_mut().filter_map(|function| function.body.as_mut()).for_each(of_body);
 }
 
@@ -30,7 +30,7 @@ fn of_body(body: &mut Body) {
             }
             for operand in &body.op(gone).operands {
                 uses[operand.index()] -= 1;
-                if let crate::Origin::Result(by, _) = body.origin(*operand) {
+                if let crate::ValueOrigin::Result(by, _) = body.origin(*operand) {
                     asked.push(by);
                 }
             }

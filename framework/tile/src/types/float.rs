@@ -94,14 +94,14 @@ impl fmt::Display for Float {
 mod tests {
 
     use super::*;
-    use tilewright_target::Number;
+    use tilewright_target::ElementType;
 
     #[test]
     fn every_type_has_its_names_and_its_format() {
         for float in Float::ALL {
             assert_eq!(Float::named(float.name()), Some(float));
-            let number = Number::Float(float.format());
-            assert_eq!(number.name().and_then(Number::named), Some(number), "{float}");
+            let number = ElementType::Float(float.format());
+            assert_eq!(number.name().and_then(ElementType::named), Some(number), "{float}");
         }
     }
 

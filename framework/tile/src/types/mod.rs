@@ -10,4 +10,7 @@ mod ty;
 pub use float::Float;
 pub(crate) use print::{WriteLayout, write_types};
 pub(crate) use ty::CONSTANT;
-pub use ty::{Descriptor, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type, View};
+pub use ty::{
+    FunctionType, GLOBAL, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
+    TensorViewType, TileType,
+};

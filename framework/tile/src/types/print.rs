@@ -2,12 +2,15 @@
 
 use std::fmt;
 
-use super::{CONSTANT, Descriptor, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type, View};
+use super::{
+    CONSTANT, FunctionType, GLOBAL, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
+    TensorViewType, TileType,
+};
 
 /// Writes a layout's name: as it is, or as a name that stands for it.
 pub(crate) type WriteLayout<'a> = dyn Fn(&LayoutName, &mut dyn fmt::Write) -> fmt::Result + 'a;
 
-impl fmt::Display for Type {
+impl fmt::Display for TileType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, &in_full)
     }
@@ -18,7 +21,7 @@ fn in_full(layout: &LayoutName, f: &mut dyn fmt::Write) -> fmt::Result {
     f.write_str(layout.text())
 }
 
-impl Type {
+impl TileType {
     pub(crate) fn write(&self, f: &mut dyn fmt::Write, layouts: &WriteLayout<'_>) -> fmt::Result {
         match self {
             Self::Index => f.write_str("index"),
@@ -80,7 +83,7 @@ fn write_pointer(f: &mut dyn fmt::Write, pointer: &Pointer, layouts: &WriteLayou
     f.write_str(">")
 }
 
-fn write_tensor(f: &mut dyn fmt::Write, tensor: &Tensor, layouts: &WriteLayout<'_>) -> fmt::Result {
+fn write_tensor(f: &mut dyn fmt::Write, tensor: &TensorType, layouts: &WriteLayout<'_>) -> fmt::Result {
     f.write_str("<")?;
     write_shape(f, &tensor.shape)?;
     tensor.element.write(f, layouts)?;
@@ -94,7 +97,7 @@ fn write_layout(f: &mut dyn fmt::Write, layout: Option<&LayoutName>, layouts: &W
     layouts(layout, f)
 }
 
-fn write_memory(f: &mut dyn fmt::Write, memory: &Memory, layouts: &WriteLayout<'_>) -> fmt::Result {
+fn write_memory(f: &mut dyn fmt::Write, memory: &MemDescType, layouts: &WriteLayout<'_>) -> fmt::Result {
     f.write_str("<")?;
     write_shape(f, &memory.shape)?;
     memory.element.write(f, layouts)?;
@@ -110,7 +113,11 @@ fn write_memory(f: &mut dyn fmt::Write, memory: &Memory, layouts: &WriteLayout<'
     f.write_str(">")
 }
 
-fn write_descriptor(f: &mut dyn fmt::Write, descriptor: &Descriptor, layouts: &WriteLayout<'_>) -> fmt::Result {
+fn write_descriptor(
+    f: &mut dyn fmt::Write,
+    descriptor: &TensorDescriptorType,
+    layouts: &WriteLayout<'_>,
+) -> fmt::Result {
     f.write_str("<")?;
     write_shape(f, &descriptor.shape)?;
     descriptor.element.write(f, layouts)?;
@@ -118,7 +125,7 @@ fn write_descriptor(f: &mut dyn fmt::Write, descriptor: &Descriptor, layouts: &W
     f.write_str(">")
 }
 
-fn write_view(f: &mut dyn fmt::Write, view: &View, layouts: &WriteLayout<'_>) -> fmt::Result {
+fn write_view(f: &mut dyn fmt::Write, view: &TensorViewType, layouts: &WriteLayout<'_>) -> fmt::Result {
     f.write_str("!tw.view<")?;
     view.shape.iter().try_for_each(|size| match size {
         Some(size) => write!(f, "{size}x"),
@@ -128,12 +135,12 @@ fn write_view(f: &mut dyn fmt::Write, view: &View, layouts: &WriteLayout<'_>) ->
     f.write_str(">")
 }
 
-fn write_signature(f: &mut dyn fmt::Write, signature: &Signature, layouts: &WriteLayout<'_>) -> fmt::Result {
+fn write_signature(f: &mut dyn fmt::Write, signature: &FunctionType, layouts: &WriteLayout<'_>) -> fmt::Result {
     f.write_str("(")?;
     write_types(f, &signature.arguments, layouts)?;
     f.write_str(") -> ")?;
     match &signature.results[..] {
-        [result] if !matches!(result, Type::Function(_)) => result.write(f, layouts),
+        [result] if !matches!(result, TileType::Function(_)) => result.write(f, layouts),
         results => {
             f.write_str("(")?;
             write_types(f, results, layouts)?;
@@ -143,7 +150,7 @@ fn write_signature(f: &mut dyn fmt::Write, signature: &Signature, layouts: &Writ
 }
 
 /// Types, commas between.
-pub(crate) fn write_types(f: &mut dyn fmt::Write, types: &[Type], layouts: &WriteLayout<'_>) -> fmt::Result {
+pub(crate) fn write_types(f: &mut dyn fmt::Write, types: &[TileType], layouts: &WriteLayout<'_>) -> fmt::Result {
     types.iter().enumerate().try_for_each(|(index, ty)| {
         if index > 0 {
             f.write_str(", ")?;

@@ -6,7 +6,7 @@ use tilewright_layout::FamilySpec;
 
 /// The type of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Type {
+pub enum TileType {
     /// A whole number that counts; as wide as an address.
     Index,
     /// An integer of so many bits. Without a sign, but where the text says so.
@@ -16,17 +16,17 @@ pub enum Type {
     /// An address in a memory.
     Pointer(Arc<Pointer>),
     /// A tensor that the lanes of a block hold together.
-    Tensor(Arc<Tensor>),
+    Tensor(Arc<TensorType>),
     /// A tensor in shared memory, or in another memory of the block.
-    Memory(Arc<Memory>),
+    Memory(Arc<MemDescType>),
     /// What describes a tensor in global memory of which blocks are copied.
-    Descriptor(Arc<Descriptor>),
+    Descriptor(Arc<TensorDescriptorType>),
     /// A tensor in global memory, as an explicit-memory program sees it.
-    View(Arc<View>),
+    View(Arc<TensorViewType>),
     /// What stands for an asynchronous operation until it is waited for.
     Token,
     /// From the types of arguments to those of results.
-    Function(Arc<Signature>),
+    Function(Arc<FunctionType>),
     /// A type of which nothing is known but how it is written: `!dialect.name<...>`.
     Foreign(Arc<str>),
 }
@@ -46,7 +46,7 @@ pub enum Signedness {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Pointer {
     /// What it points to.
-    pub pointee: Type,
+    pub pointee: TileType,
     /// The number of the memory: 1 is global memory, 3 shared memory.
     pub space: u32,
     /// Whether nobody writes there as long as the program runs.
@@ -61,22 +61,22 @@ pub(crate) const CONSTANT: &str = "\"constant\"";
 
 /// A tensor in registers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Tensor {
+pub struct TensorType {
     /// Its size along each axis.
     pub shape: Vec<u64>,
     /// What its elements are: a number or a pointer.
-    pub element: Type,
+    pub element: TileType,
     /// How it is distributed over the block; none before layouts are assigned.
     pub layout: Option<LayoutName>,
 }
 
 /// A tensor in memory of the block.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Memory {
+pub struct MemDescType {
     /// Its size along each axis.
     pub shape: Vec<u64>,
     /// What its elements are.
-    pub element: Type,
+    pub element: TileType,
     /// Where its elements lie.
     pub layout: LayoutName,
     /// Which memory: `#ttg.shared_memory`, ...
@@ -89,34 +89,34 @@ pub struct Memory {
 
 /// A tensor in global memory, of which blocks of a shape are copied.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Descriptor {
+pub struct TensorDescriptorType {
     /// The shape of a block.
     pub shape: Vec<u64>,
     /// What its elements are.
-    pub element: Type,
+    pub element: TileType,
     /// The layout in shared memory that copies are made for.
     pub layout: Option<LayoutName>,
 }
 
 /// A tensor in global memory that is seen through a layout: tiles of it are copied.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct View {
+pub struct TensorViewType {
     /// Its size along each axis; none where the launch alone knows it.
     pub shape: Vec<Option<u64>>,
     /// What its elements are.
-    pub element: Type,
+    pub element: TileType,
 }
 
 /// The types of a function.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Signature {
+pub struct FunctionType {
     /// Of the arguments.
-    pub arguments: Vec<Type>,
+    pub arguments: Vec<TileType>,
     /// Of the results.
-    pub results: Vec<Type>,
+    pub results: Vec<TileType>,
 }
 
-impl View {
+impl TensorViewType {
     /// The sizes, where all are known.
     #[must_use]
     pub fn tile(&self) -> Option<Vec<u64>> {
@@ -162,7 +162,7 @@ impl std::hash::Hash for LayoutName {
     }
 }
 
-impl Type {
+impl TileType {
     /// One bit: what comparisons give.
     pub const BOOLEAN: Self = Self::Integer(1, Signedness::Signless);
 
@@ -181,12 +181,12 @@ impl Type {
     /// A tensor; without a layout, where none is given.
     #[must_use]
     pub fn tensor(shape: impl Into<Vec<u64>>, element: Self, layout: Option<LayoutName>) -> Self {
-        Self::Tensor(Arc::new(Tensor { shape: shape.into(), element, layout }))
+        Self::Tensor(Arc::new(TensorType { shape: shape.into(), element, layout }))
     }
 
     /// The tensor that this is.
     #[must_use]
-    pub fn as_tensor(&self) -> Option<&Tensor> {
+    pub fn as_tensor(&self) -> Option<&TensorType> {
         match self {
             Self::Tensor(tensor) => Some(tensor),
             _ => None,
@@ -195,7 +195,7 @@ impl Type {
 
     /// The memory that this is a tensor in.
     #[must_use]
-    pub fn as_memory(&self) -> Option<&Memory> {
+    pub fn as_memory(&self) -> Option<&MemDescType> {
         match self {
             Self::Memory(memory) => Some(memory),
             _ => None,
@@ -249,9 +249,11 @@ impl Type {
     #[must_use]
     pub fn with_element(&self, element: Self) -> Self {
         match self {
-            Self::Tensor(tensor) => {
-                Self::Tensor(Arc::new(Tensor { shape: tensor.shape.clone(), element, layout: tensor.layout.clone() }))
-            }
+            Self::Tensor(tensor) => Self::Tensor(Arc::new(TensorType {
+                shape: tensor.shape.clone(),
+                element,
+                layout: tensor.layout.clone(),
+            })),
             _ => element,
         }
     }

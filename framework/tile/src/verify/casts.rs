@@ -2,7 +2,7 @@
 
 use super::{Check, Checked, ensure};
 use crate::op::name::{arith, tt};
-use crate::{Attribute, Type};
+use crate::{Attribute, TileType};
 
 /// How wide the result is beside the operand.
 #[derive(Clone, Copy)]
@@ -52,7 +52,7 @@ impl Check<'_> {
         let value = self.operation.attributes.get("value").and_then(Attribute::value_type);
         let result = self.result_type();
         ensure(value.as_ref() == result, || {
-            let value = value.as_ref().map_or_else(|| "nothing".to_owned(), Type::to_string);
+            let value = value.as_ref().map_or_else(|| "nothing".to_owned(), TileType::to_string);
             format!("the value is a `{value}`, which is not the type of the result")
         })
     }

@@ -1,10 +1,10 @@
 //! One operation under verification, and the results of its checks.
 
-use crate::{Body, Function, Module, Op, Operation, Type, Value};
+use crate::{Body, Function, Op, Operation, TileModule, TileType, Value};
 
 /// One operation, and what is around it.
 pub(super) struct Check<'a> {
-    pub(super) module: &'a Module,
+    pub(super) module: &'a TileModule,
     pub(super) function: &'a Function,
     pub(super) body: &'a Body,
     pub(super) op: Op,
@@ -15,20 +15,20 @@ pub(super) struct Check<'a> {
 pub(super) type Checked = Result<(), String>;
 
 impl<'a> Check<'a> {
-    pub(super) fn ty(&self, value: Value) -> &'a Type {
+    pub(super) fn ty(&self, value: Value) -> &'a TileType {
         self.body.ty(value)
     }
 
     /// The type of the first operand, or result, of a group.
-    pub(super) fn operand_type(&self, group: &str) -> Option<&'a Type> {
+    pub(super) fn operand_type(&self, group: &str) -> Option<&'a TileType> {
         self.body.operand(self.op, group).map(|value| self.ty(value))
     }
 
-    pub(super) fn result_type(&self) -> Option<&'a Type> {
+    pub(super) fn result_type(&self) -> Option<&'a TileType> {
         self.operation.results.first().map(|value| self.ty(*value))
     }
 
-    pub(super) fn types(&self, values: &[Value]) -> Vec<&'a Type> {
+    pub(super) fn types(&self, values: &[Value]) -> Vec<&'a TileType> {
         values.iter().map(|value| self.ty(*value)).collect()
     }
 
@@ -44,7 +44,7 @@ pub(super) fn ensure(holds: bool, message: impl FnOnce() -> String) -> Checked {
 }
 
 /// Types in a message.
-pub(super) fn listed(types: &[&Type]) -> String {
+pub(super) fn listed(types: &[&TileType]) -> String {
     let types: Vec<_> = types.iter().map(|ty| format!("`{ty}`")).collect();
     if types.is_empty() { "nothing".to_owned() } else { types.join(", ") }
 }

@@ -2,7 +2,7 @@
 
 use super::{Check, Checked, ensure, listed};
 use crate::op::name::{scf, tt};
-use crate::{Region, Type, Value};
+use crate::{Region, TileType, Value};
 
 impl Check<'_> {
     pub(super) fn control(&self) -> Checked {
@@ -32,7 +32,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn entry_types(&self, region: Region) -> Vec<&Type> {
+    fn entry_types(&self, region: Region) -> Vec<&TileType> {
         self.body.blocks(region).first().map_or_else(Vec::new, |entry| self.types(self.body.arguments(*entry)))
     }
 
@@ -45,12 +45,12 @@ impl Check<'_> {
         }
     }
 
-    fn takes(&self, region: Region, expected: &[&Type]) -> Checked {
+    fn takes(&self, region: Region, expected: &[&TileType]) -> Checked {
         let taken = self.entry_types(region);
         ensure(taken == expected, || format!("a region takes {}: expected {}", listed(&taken), listed(expected)))
     }
 
-    fn gives(&self, region: Region, name: &str, expected: &[&Type]) -> Checked {
+    fn gives(&self, region: Region, name: &str, expected: &[&TileType]) -> Checked {
         let given = self.types(self.ending(region, name)?);
         ensure(given == expected, || format!("`{name}` gives {}: expected {}", listed(&given), listed(expected)))
     }
@@ -60,8 +60,8 @@ impl Check<'_> {
         let Some(region) = self.operation.regions.first() else { return Ok(()) };
         let sources = self.types(&self.operation.operands);
         ensure(!sources.is_empty(), || "there is nothing to combine".to_owned())?;
-        let elements: Vec<&Type> = sources.iter().map(|ty| ty.element()).collect();
-        let twice: Vec<&Type> = elements.iter().chain(&elements).copied().collect();
+        let elements: Vec<&TileType> = sources.iter().map(|ty| ty.element()).collect();
+        let twice: Vec<&TileType> = elements.iter().chain(&elements).copied().collect();
         self.takes(*region, &twice)?;
         self.gives(*region, ending, &elements)?;
         let shape = sources[0].shape().unwrap_or_default();
@@ -92,7 +92,7 @@ impl Check<'_> {
         ensure(pack <= most.max(1), || {
             format!("its region takes {most} elements, which are not {pack} of each tensor")
         })?;
-        let packed = |values: &[Value]| -> Vec<&Type> {
+        let packed = |values: &[Value]| -> Vec<&TileType> {
             let elements = values.iter().map(|value| self.ty(*value).element());
             elements.flat_map(|element| std::iter::repeat_n(element, pack)).collect()
         };
@@ -111,7 +111,7 @@ impl Check<'_> {
         let carried = self.types(self.operation.operand_group(3));
         let results = self.types(&self.operation.results);
         ensure(carried == results, || format!("{} are carried, and {} are given", listed(&carried), listed(&results)))?;
-        let all: Vec<&Type> = std::iter::once(counter).chain(carried.iter().copied()).collect();
+        let all: Vec<&TileType> = std::iter::once(counter).chain(carried.iter().copied()).collect();
         self.takes(*region, &all)?;
         self.gives(*region, scf::YIELD, &carried)
     }

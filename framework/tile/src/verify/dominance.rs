@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tilewright_target::dominators;
 
 use crate::order::{reachable, targets};
-use crate::{Block, Body, Op, Origin, Region};
+use crate::{Block, Body, Op, Region, ValueOrigin};
 
 /// The operation that breaks the rule, if it is one, and the rule.
 type Broken = (Option<Op>, String);
@@ -60,8 +60,8 @@ impl Walk<'_> {
             if let Some(value) = operation.operands.iter().find(|value| !self.open[value.index()]) {
                 let name = self.body.name(*value).map(|name| format!(" `%{name}`")).unwrap_or_default();
                 let defined = match self.body.origin(*value) {
-                    Origin::Result(by, _) => format!("by `{}`", self.body.op(by).name()),
-                    Origin::Argument(..) => "as the argument of a block".to_owned(),
+                    ValueOrigin::Result(by, _) => format!("by `{}`", self.body.op(by).name()),
+                    ValueOrigin::Argument(..) => "as the argument of a block".to_owned(),
                 };
                 return Err((
                     Some(*op),

@@ -3,7 +3,7 @@
 use super::{Check, Checked, ensure};
 use crate::op::name::tw;
 use crate::view_layout::ViewLayout;
-use crate::{Attribute, Type};
+use crate::{Attribute, TileType};
 
 impl Check<'_> {
     pub(super) fn explicit(&self) -> Checked {
@@ -27,55 +27,57 @@ impl Check<'_> {
 
     fn global_view(&self) -> Checked {
         let Some(layout) = self.written_layout()? else { return Ok(()) };
-        let (Some(Type::View(view)), Some(pointer)) = (self.result_type(), self.operand_type("ptr")) else {
+        let (Some(TileType::View(view)), Some(pointer)) = (self.result_type(), self.operand_type("ptr")) else {
             return Ok(());
         };
         ensure(layout.shape() == view.shape, || {
-            format!("its layout is of another shape than `{}`", Type::View(view.clone()))
+            format!("its layout is of another shape than `{}`", TileType::View(view.clone()))
         })?;
         let strides = self.body.operands(self.op, "strides").len();
         ensure(strides == layout.operands, || {
             format!("{strides} strides are given, and the layout leaves {} to be given", layout.operands)
         })?;
         let pointee = pointer.pointee();
-        let packed = view.element.element_bits().is_some_and(|bits| bits < 8) && pointee == Some(Type::integer(8));
+        let packed = view.element.element_bits().is_some_and(|bits| bits < 8) && pointee == Some(TileType::integer(8));
         ensure(packed || pointee.as_ref() == Some(&view.element), || {
             format!("`{pointer}` is seen as elements of `{}`: expected these, or bytes of narrower ones", view.element)
         })
     }
 
     fn slice(&self) -> Checked {
-        let (Some(Type::View(from)), Some(Type::View(to))) = (self.operand_type("src"), self.result_type()) else {
+        let (Some(TileType::View(from)), Some(TileType::View(to))) = (self.operand_type("src"), self.result_type())
+        else {
             return Ok(());
         };
         let count = self.body.operands(self.op, "index").len();
         let kept = from.shape.len().checked_sub(count).unwrap_or(usize::MAX);
         ensure(from.shape.get(..kept) == Some(&to.shape[..]) && from.element == to.element, || {
-            let (from, to) = (Type::View(from.clone()), Type::View(to.clone()));
+            let (from, to) = (TileType::View(from.clone()), TileType::View(to.clone()));
             format!("{count} indices along the last axes of `{from}` leave no `{to}`")
         })
     }
 
     /// Along one axis there are as many places as a list has.
     fn listed(&self) -> Checked {
-        let (Some(Type::View(from)), Some(Type::View(to))) = (self.operand_type("src"), self.result_type()) else {
+        let (Some(TileType::View(from)), Some(TileType::View(to))) = (self.operand_type("src"), self.result_type())
+        else {
             return Ok(());
         };
-        let list = self.operand_type("list").and_then(Type::shape).unwrap_or_default();
+        let list = self.operand_type("list").and_then(TileType::shape).unwrap_or_default();
         let axis = self.integer("axis").and_then(|axis| usize::try_from(axis).ok());
         let axis = axis.filter(|axis| *axis < from.shape.len());
-        let Some(axis) = axis else { return Err(format!("`{}` has no such axis", Type::View(from.clone()))) };
+        let Some(axis) = axis else { return Err(format!("`{}` has no such axis", TileType::View(from.clone()))) };
         let mut expected = from.shape.clone();
         ensure(list.len() == 1, || format!("a list of places has one axis, and this has {}", list.len()))?;
         expected[axis] = Some(list[0]);
         ensure(expected == to.shape && from.element == to.element, || {
-            let (from, to) = (Type::View(from.clone()), Type::View(to.clone()));
+            let (from, to) = (TileType::View(from.clone()), TileType::View(to.clone()));
             format!("{} places along axis {axis} of `{from}` are no `{to}`", list[0])
         })
     }
 
     fn shared_tensor(&self) -> Checked {
-        let shape = self.result_type().and_then(Type::shape).unwrap_or_default();
+        let shape = self.result_type().and_then(TileType::shape).unwrap_or_default();
         let odd = shape.iter().find(|size| !size.is_power_of_two());
         ensure(odd.is_none(), || format!("the size {} is no power of two", odd.unwrap_or(&0)))?;
         if let Some(layout) = self.written_layout()? {
@@ -97,10 +99,10 @@ impl Check<'_> {
             (Some(_), Some(_)) => return Err("it fills what it is told to, and so gives nothing".to_owned()),
             (None, None) => return Err("it says neither what it fills nor what it gives".to_owned()),
         };
-        ensure(!matches!((from, to), (Type::View(_), Type::View(_))), || {
+        ensure(!matches!((from, to), (TileType::View(_), TileType::View(_))), || {
             "global memory is copied by way of shared memory or registers".to_owned()
         })?;
-        ensure(!matches!((from, to), (Type::Tensor(_), Type::Tensor(_))), || {
+        ensure(!matches!((from, to), (TileType::Tensor(_), TileType::Tensor(_))), || {
             "registers become others by `tw.rearrange`".to_owned()
         })?;
         let (from_shape, to_shape) = (tile(from)?, tile(to)?);
@@ -111,12 +113,12 @@ impl Check<'_> {
         ensure(bounds == 0 || bounds == from_shape.len(), || {
             format!("{bounds} bounds of {} axes: expected one for each", from_shape.len())
         })?;
-        let is_global = matches!(from, Type::View(_)) || matches!(to, Type::View(_));
+        let is_global = matches!(from, TileType::View(_)) || matches!(to, TileType::View(_));
         ensure(bounds == 0 || is_global, || "only what is in global memory may be missing".to_owned())
     }
 
     fn mma(&self) -> Checked {
-        let shape = |group: &str| self.operand_type(group).and_then(Type::shape).unwrap_or_default();
+        let shape = |group: &str| self.operand_type(group).and_then(TileType::shape).unwrap_or_default();
         let (a, b, c) = (shape("a"), shape("b"), shape("c"));
         let fits = a.len() == 2 && b.len() == 2 && c == [a[0], b[1]] && a[1] == b[0];
         ensure(fits, || format!("a product of {a:?} and {b:?} is no {c:?}"))
@@ -144,9 +146,9 @@ impl Check<'_> {
 }
 
 /// The sizes of a tensor that is copied.
-fn tile(ty: &Type) -> Result<Vec<u64>, String> {
+fn tile(ty: &TileType) -> Result<Vec<u64>, String> {
     let sizes = match ty {
-        Type::View(view) => view.tile(),
+        TileType::View(view) => view.tile(),
         other => other.shape().map(<[u64]>::to_vec),
     };
     let sizes = sizes.ok_or_else(|| format!("`{ty}` is copied, and has axes of unknown sizes: slice them"))?;

@@ -17,4 +17,4 @@ mod violation;
 
 use check::{Check, Checked, ensure, listed};
 pub use module::verify;
-pub use violation::Violation;
+pub use violation::TileViolation;

@@ -1,21 +1,21 @@
 //! Verifies a module.
 
 use super::check::{Check, Checked};
-use super::{Violation, dominance, shapes};
-use crate::{Function, Module, Operation};
+use super::{TileViolation, dominance, shapes};
+use crate::{Function, Operation, TileModule};
 use std::sync::Arc;
 
 /// Checks every function.
 ///
 /// # Errors
-/// The first [`Violation`].
-pub fn verify(module: &Module) -> Result<(), Violation> {
+/// The first [`TileViolation`].
+pub fn verify(module: &TileModule) -> Result<(), TileViolation> {
     module.functions.iter().try_for_each(|function| verify_function(module, function))
 }
 
-fn verify_function(module: &Module, function: &Function) -> Result<(), Violation> {
+fn verify_function(module: &TileModule, function: &Function) -> Result<(), TileViolation> {
     let Some(body) = &function.body else { return Ok(()) };
-    let wrong = |op: Option<&Operation>, message: String| Violation {
+    let wrong = |op: Option<&Operation>, message: String| TileViolation {
         function: Arc::clone(&function.name),
         operation: op.map_or_else(|| Arc::from("tt.func"), |op| Arc::clone(&op.definition.name)),
         at: op.map_or(function.location.at, |op| op.location.at),

@@ -1,8 +1,8 @@
 //! What the row of an operation says of it.
 
 use super::{Check, Checked, ensure};
-use crate::Type;
-use crate::op::{Count, Expression, Group};
+use crate::TileType;
+use crate::op::{Count, Expression, OperandGroup};
 
 impl Check<'_> {
     pub(super) fn row(&self) -> Checked {
@@ -27,7 +27,7 @@ impl Check<'_> {
 
     fn groups<'v>(
         &self,
-        rows: &[Group],
+        rows: &[OperandGroup],
         counts: &[u32],
         what: &str,
         values: impl Fn(usize) -> &'v [crate::Value],
@@ -77,7 +77,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn group_types(&self, name: &str) -> Vec<&Type> {
+    fn group_types(&self, name: &str) -> Vec<&TileType> {
         let definition = &self.operation.definition;
         match (definition.operand_group(name), definition.result_group(name)) {
             (Some(group), _) => self.types(self.operation.operand_group(group)),

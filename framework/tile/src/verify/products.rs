@@ -2,7 +2,7 @@
 
 use super::{Check, Checked, ensure};
 use crate::op::name::tt;
-use crate::{Attribute, Type};
+use crate::{Attribute, TileType};
 
 impl Check<'_> {
     pub(super) fn products(&self) -> Checked {
@@ -12,7 +12,7 @@ impl Check<'_> {
             tt::DOT_SCALED => (self.packed("a_elem_type", "lhs_k_pack"), self.packed("b_elem_type", "rhs_k_pack")),
             _ => return Ok(()),
         };
-        let shape = |group: &str| self.operand_type(group).and_then(Type::shape).unwrap_or_default();
+        let shape = |group: &str| self.operand_type(group).and_then(TileType::shape).unwrap_or_default();
         let (a, b, c) = (shape("a"), shape("b"), shape("c"));
         let rank = a.len();
         ensure(rank == b.len() && rank == c.len() && (rank == 2 || rank == 3), || {
@@ -50,7 +50,7 @@ impl Check<'_> {
     fn scales(&self, batches: usize, [rows, columns]: [u64; 2], k: u64) -> Checked {
         let sides = [("a_scale", rows, k), ("b_scale", columns, k)];
         for (group, lines, k) in sides {
-            let Some(scale) = self.operand_type(group).and_then(Type::shape) else { continue };
+            let Some(scale) = self.operand_type(group).and_then(TileType::shape) else { continue };
             let fits = scale.len() == batches + 2 && scale[batches] == lines && k % scale[batches + 1].max(1) == 0;
             ensure(fits, || format!("`{group}` is {scale:?}: expected {lines} lines by blocks of K, which is {k}"))?;
         }

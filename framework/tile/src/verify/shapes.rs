@@ -4,7 +4,7 @@ use tilewright_layout::MOST_TENSOR_BITS;
 
 use super::{Check, Checked, ensure};
 use crate::op::name::{arith, tt, ttg};
-use crate::{Attribute, Type};
+use crate::{Attribute, TileType};
 
 /// A tensor has at most this many elements.
 const MAX_ELEMENTS: u64 = 1 << MOST_TENSOR_BITS;
@@ -18,7 +18,7 @@ impl Check<'_> {
         else {
             return Ok(());
         };
-        let shapes = (operand.and_then(Type::shape), result.shape());
+        let shapes = (operand.and_then(TileType::shape), result.shape());
         match (name, shapes) {
             (tt::EXPAND_DIMS, (Some(from), Some(to))) => self.expanded(from, to),
             (tt::BROADCAST, (Some(from), Some(to))) => broadcast(from, to),
@@ -48,7 +48,7 @@ impl Check<'_> {
     }
 
     /// Operations that move elements keep their type.
-    fn elements(&self, name: &str, operand: Option<&Type>, result: &Type) -> Checked {
+    fn elements(&self, name: &str, operand: Option<&TileType>, result: &TileType) -> Checked {
         const KEPT: [&str; 12] = [
             tt::EXPAND_DIMS,
             tt::BROADCAST,
@@ -70,7 +70,7 @@ impl Check<'_> {
     }
 
     /// A tensor of conditions chooses element by element.
-    fn chosen(&self, condition: Option<&Type>, result: &Type) -> Checked {
+    fn chosen(&self, condition: Option<&TileType>, result: &TileType) -> Checked {
         let Some(condition) = condition else { return Ok(()) };
         ensure(condition.shape() == result.shape() && condition.layout() == result.layout(), || {
             format!("`{condition}` chooses a `{result}`: expected one condition, or one for each element in its layout")
@@ -120,7 +120,7 @@ impl Check<'_> {
 
     fn gathered(&self, from: &[u64], to: &[u64]) -> Checked {
         let axis = self.axis(from.len())?;
-        let indices = self.operand_type("indices").and_then(Type::shape).unwrap_or_default();
+        let indices = self.operand_type("indices").and_then(TileType::shape).unwrap_or_default();
         ensure(indices == to, || format!("indices of {indices:?} give {to:?}: expected their own shape"))?;
         let rest = |shape: &[u64]| {
             let mut shape = shape.to_vec();
@@ -141,8 +141,8 @@ impl Check<'_> {
 }
 
 /// Tensors have sizes of powers of two, and not too many elements.
-pub(super) fn sized(ty: &Type) -> Checked {
-    let Type::Tensor(tensor) = ty else { return Ok(()) };
+pub(super) fn sized(ty: &TileType) -> Checked {
+    let TileType::Tensor(tensor) = ty else { return Ok(()) };
     let odd = tensor.shape.iter().find(|size| !size.is_power_of_two());
     if let Some(size) = odd {
         return Err(format!("the size {size} of `{ty}` is no power of two"));

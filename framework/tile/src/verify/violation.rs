@@ -8,7 +8,7 @@ use tilewright_layout::text::TextError;
 /// A rule that a program breaks; the fault of whoever made the program.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("in `@{function}`: `{operation}`: {message}")]
-pub struct Violation {
+pub struct TileViolation {
     /// The function.
     pub function: Arc<str>,
     /// The name of the operation, or of the function itself.
@@ -19,7 +19,7 @@ pub struct Violation {
     pub message: String,
 }
 
-impl Violation {
+impl TileViolation {
     /// What is wrong with an operation of a function.
     pub(crate) fn of(function: &Function, operation: &Operation, message: impl Into<String>) -> Self {
         Self {

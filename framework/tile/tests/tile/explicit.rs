@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text::parse;
-use tilewright_tile::transform::explicit::{Choices, Distance, Mapped, Term, expand, loops};
+use tilewright_tile::transform::explicit::{Choices, Distance, Mapped, ValueTerm, expand, loops};
 use tilewright_tile::transform::{captured, outside};
-use tilewright_tile::{Attribute, Function, Origin, verify};
+use tilewright_tile::{Attribute, Function, ValueOrigin, verify};
 
 /// A program of these lines, which may use `%p` and `%b`, pointers to `f16` and bytes, the integers `%k` and `%m`, views and tensors.
 fn program(lines: &str) -> String {
@@ -231,7 +231,7 @@ fn a_warp_of_its_own_issues_boxes() {
     let base = body.arguments(body.blocks(body.root())[0])[0];
     let counter = body.arguments(body.blocks(body.op(of.op).regions[0])[0])[0];
     let strides = [32, 1].map(Distance::Number).to_vec();
-    let begins = vec![vec![], vec![Term { value: counter, times: 32, over: 1 }]];
+    let begins = vec![vec![], vec![ValueTerm { value: counter, times: 32, over: 1 }]];
     let choices = Choices {
         stages: [(of.op, 3)].into(),
         boxes: [(of.copies[0], Mapped { base, strides, begins })].into(),
@@ -268,7 +268,7 @@ fn a_warp_of_its_own_issues_boxes() {
     let map = body.operand(*load, "desc").expect("a map");
     assert!(body.arguments(entry).contains(&map), "it is taken from outside");
     let made = outside(body, map);
-    assert!(matches!(body.origin(made), Origin::Result(op, _) if body.op(op).name() == "tw.mapped"));
+    assert!(matches!(body.origin(made), ValueOrigin::Result(op, _) if body.op(op).name() == "tw.mapped"));
     // A loop that copies otherwise has no such warp.
     let lanes = Choices { boxes: HashMap::new(), ..choices };
     let original = self::function(&lines);

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
-use tilewright_tile::facts::Facts;
+use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::op::Dialects;
-use tilewright_tile::{Attribute, Body, Function, FunctionBuilder, Module, Op, Region, Type, Value, text, verify};
+use tilewright_tile::{
+    Attribute, Body, Function, FunctionBuilder, Op, Region, TileModule, TileType, Value, text, verify,
+};
 
 /// The elements of a value, row by row.
 type Elements = Vec<i64>;
@@ -14,7 +16,7 @@ type Elements = Vec<i64>;
 /// Runs a function on integers, and looks at each value as it comes. A run in which a number leaves its type says nothing.
 struct Run<'a> {
     body: &'a Body,
-    facts: &'a Facts,
+    facts: &'a AxisInfoMap,
     values: HashMap<Value, Elements>,
     /// How often a claim was looked at that says something.
     claims: usize,
@@ -25,7 +27,7 @@ struct Left;
 
 type Done<T> = Result<T, Left>;
 
-fn sizes(ty: &Type) -> Vec<u64> {
+fn sizes(ty: &TileType) -> Vec<u64> {
     ty.shape().map_or_else(|| vec![1], <[u64]>::to_vec)
 }
 
@@ -60,7 +62,7 @@ impl Run<'_> {
         let Some(fact) = self.facts.get(value) else { return };
         let ty = self.body.ty(value);
         let name = self.body.name(value).unwrap_or("?");
-        let (shape, is_pointer) = (sizes(ty), matches!(ty.element(), Type::Pointer(_)));
+        let (shape, is_pointer) = (sizes(ty), matches!(ty.element(), TileType::Pointer(_)));
         let step = if is_pointer { 4 } else { 1 };
         if !is_pointer {
             let inside = elements.iter().all(|element| (fact.range.least..=fact.range.greatest).contains(element));
@@ -207,7 +209,7 @@ impl Run<'_> {
 /// Runs a function; how many claims were looked at, or nothing where a number left its type.
 fn run(function: &Function, arguments: &[i64]) -> Option<usize> {
     let body = function.body.as_ref()?;
-    let facts = Facts::of(function);
+    let facts = AxisInfoMap::of(function);
     let mut run = Run { body, facts: &facts, values: HashMap::new(), claims: 0 };
     let entry = body.blocks(body.root())[0];
     for (value, argument) in body.arguments(entry).iter().zip(arguments) {
@@ -261,7 +263,7 @@ fn facts_of_a_tile_hold_and_are_what_layouts_need() {
     for arguments in [[4096, 64, 37, 3], [16, 16, 1, 0], [65536, 1024, 100, 12]] {
         assert!(run(function, &arguments).is_some_and(|claims| claims > 40));
     }
-    let facts = Facts::of(function);
+    let facts = AxisInfoMap::of(function);
     let body = function.body.as_ref().expect("a body");
     let along = |name: &str, axis: usize| {
         let value = body.walk(body.root()).into_iter().flat_map(|op| body.op(op).results.clone());
@@ -336,8 +338,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// The function that does the steps on tensors of 16 integers; arguments 0 and 1 are multiples of 4 and of 1.
 fn built(dialects: &Dialects, steps: &[Step]) -> Function {
-    let i32 = Type::integer(32);
-    let tensor = Type::tensor([16], i32.clone(), None);
+    let i32 = TileType::integer(32);
+    let tensor = TileType::tensor([16], i32.clone(), None);
     let mut function = FunctionBuilder::new(dialects, "random", vec![i32.clone(), i32.clone()]);
     function.argument_attribute(0, "tt.divisibility", 4);
     let arguments = function.arguments().to_vec();
@@ -370,7 +372,7 @@ fn built(dialects: &Dialects, steps: &[Step]) -> Function {
                     .attribute("predicate", Attribute::Word(word.into()))
                     .operand(pick(0))
                     .operand(pick(1))
-                    .result(Type::tensor([16], Type::BOOLEAN, None))
+                    .result(TileType::tensor([16], TileType::BOOLEAN, None))
                     .value()
                     .expect("a comparison");
                 function.op("arith.select").operand(condition).operand(pick(1)).operand(pick(2)).value()
@@ -395,7 +397,7 @@ proptest! {
     fn facts_of_random_programs_hold(steps in steps(), multiple in -20..20i64, other in -50..50i64) {
         let dialects = Dialects::neutral();
         let function = built(&dialects, &steps);
-        let module = Module { functions: vec![function], ..Module::default() };
+        let module = TileModule { functions: vec![function], ..TileModule::default() };
         prop_assert_eq!(verify(&module), Ok(()));
         run(&module.functions[0], &[4 * multiple, other]);
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text::{parse, print};
-use tilewright_tile::{Module, verify};
+use tilewright_tile::{TileModule, verify};
 
 /// The programs of a folder of this crate.
 fn programs(folder: &str) -> Vec<(PathBuf, String)> {
@@ -22,7 +22,7 @@ fn programs(folder: &str) -> Vec<(PathBuf, String)> {
     programs
 }
 
-fn read(path: &Path, text: &str) -> Module {
+fn read(path: &Path, text: &str) -> TileModule {
     let module = parse(text, &Dialects::neutral()).unwrap_or_else(|error| panic!("{}:{error}", path.display()));
     if let Err(violation) = verify(&module) {
         panic!("{}:{}", path.display(), violation.in_text(text));

@@ -7,7 +7,7 @@ use tilewright_tile::Float;
 
 /// What the elements of a buffer are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Element {
+pub enum CaseElement {
     /// A byte that is zero or not.
     Boolean,
     /// An integer of so many bits with a sign.
@@ -20,7 +20,7 @@ pub enum Element {
 
 /// A number of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Value {
+pub enum CaseNumber {
     /// An integer.
     Integer(i128),
     /// A floating-point number.
@@ -28,28 +28,28 @@ pub enum Value {
 }
 
 /// Names of elements.
-const NAMES: [(&str, Element); 18] = [
-    ("i1", Element::Boolean),
-    ("u1", Element::Boolean),
-    ("bool", Element::Boolean),
-    ("i8", Element::Signed(8)),
-    ("i16", Element::Signed(16)),
-    ("i32", Element::Signed(32)),
-    ("i64", Element::Signed(64)),
-    ("u8", Element::Unsigned(8)),
-    ("u16", Element::Unsigned(16)),
-    ("u32", Element::Unsigned(32)),
-    ("u64", Element::Unsigned(64)),
-    ("f16", Element::Float(Float::F16)),
-    ("bf16", Element::Float(Float::Bf16)),
-    ("f32", Element::Float(Float::F32)),
-    ("f64", Element::Float(Float::F64)),
-    ("f8e4m3", Element::Float(Float::F8E4M3Fn)),
-    ("f8e5m2", Element::Float(Float::F8E5M2)),
-    ("f8e8m0", Element::Float(Float::F8E8M0Fnu)),
+const NAMES: [(&str, CaseElement); 18] = [
+    ("i1", CaseElement::Boolean),
+    ("u1", CaseElement::Boolean),
+    ("bool", CaseElement::Boolean),
+    ("i8", CaseElement::Signed(8)),
+    ("i16", CaseElement::Signed(16)),
+    ("i32", CaseElement::Signed(32)),
+    ("i64", CaseElement::Signed(64)),
+    ("u8", CaseElement::Unsigned(8)),
+    ("u16", CaseElement::Unsigned(16)),
+    ("u32", CaseElement::Unsigned(32)),
+    ("u64", CaseElement::Unsigned(64)),
+    ("f16", CaseElement::Float(Float::F16)),
+    ("bf16", CaseElement::Float(Float::Bf16)),
+    ("f32", CaseElement::Float(Float::F32)),
+    ("f64", CaseElement::Float(Float::F64)),
+    ("f8e4m3", CaseElement::Float(Float::F8E4M3Fn)),
+    ("f8e5m2", CaseElement::Float(Float::F8E5M2)),
+    ("f8e8m0", CaseElement::Float(Float::F8E8M0Fnu)),
 ];
 
-impl Element {
+impl CaseElement {
     /// The element of a name; `Err` with all names where there is none.
     ///
     /// # Errors
@@ -88,13 +88,13 @@ impl Element {
 
     /// The number of little-endian bytes, which are as many as an element has.
     #[must_use]
-    pub fn value(self, bytes: &[u8]) -> Value {
+    pub fn value(self, bytes: &[u8]) -> CaseNumber {
         let bits = bytes.iter().rev().fold(0u64, |word, &byte| word << 8 | u64::from(byte));
         match self {
-            Self::Boolean => Value::Integer(i128::from(bits != 0)),
-            Self::Signed(width) => Value::Integer(i128::from((bits << (64 - width)) as i64 >> (64 - width))),
-            Self::Unsigned(_) => Value::Integer(i128::from(bits)),
-            Self::Float(float) => Value::Float(float.decode(bits)),
+            Self::Boolean => CaseNumber::Integer(i128::from(bits != 0)),
+            Self::Signed(width) => CaseNumber::Integer(i128::from((bits << (64 - width)) as i64 >> (64 - width))),
+            Self::Unsigned(_) => CaseNumber::Integer(i128::from(bits)),
+            Self::Float(float) => CaseNumber::Float(float.decode(bits)),
         }
     }
 
@@ -103,18 +103,18 @@ impl Element {
     ///
     /// # Errors
     /// Why the element has no such number, in words.
-    pub fn encode(self, value: Value) -> Result<u64, String> {
+    pub fn encode(self, value: CaseNumber) -> Result<u64, String> {
         let width = self.bytes() * 8;
         match (self, value) {
-            (Self::Boolean, Value::Integer(value)) => Ok(u64::from(value != 0)),
-            (Self::Signed(_) | Self::Unsigned(_), Value::Integer(value)) => {
+            (Self::Boolean, CaseNumber::Integer(value)) => Ok(u64::from(value != 0)),
+            (Self::Signed(_) | Self::Unsigned(_), CaseNumber::Integer(value)) => {
                 let fits = (-1i128 << (width - 1)..1i128 << width).contains(&value);
                 let bits = value as u64 & (u64::MAX >> (64 - width));
                 fits.then_some(bits).ok_or_else(|| format!("{value} does not fit into {width} bits"))
             }
-            (Self::Float(float), Value::Integer(value)) => encode_float(float, value as f64),
-            (Self::Float(float), Value::Float(value)) => encode_float(float, value),
-            (_, Value::Float(value)) => Err(format!("{value:?} is no integer")),
+            (Self::Float(float), CaseNumber::Integer(value)) => encode_float(float, value as f64),
+            (Self::Float(float), CaseNumber::Float(value)) => encode_float(float, value),
+            (_, CaseNumber::Float(value)) => Err(format!("{value:?} is no integer")),
         }
     }
 }
@@ -125,7 +125,7 @@ fn encode_float(float: Float, value: f64) -> Result<u64, String> {
     bits.ok_or_else(|| format!("`{float}` has no {value:?}"))
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for CaseNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer(value) => write!(f, "{value}"),

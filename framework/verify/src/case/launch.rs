@@ -1,10 +1,10 @@
 //! Running a kernel that was made of a case's program.
 
 use super::compare::Difference;
-use super::{Case, Given};
+use super::{CaseValue, ProgramCase};
 use crate::check::emulate;
 use crate::{CheckFailure, TestCase};
-use tilewright_emulator::{Limits, Report};
+use tilewright_emulator::{RunLimits, RunReport};
 use tilewright_kernel::{Kernel, Parameter, Type};
 use tilewright_plan::movement::Means;
 
@@ -12,18 +12,18 @@ use tilewright_plan::movement::Means;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ended {
     /// What was counted.
-    pub report: Report,
+    pub report: RunReport,
     /// The buffers that do not hold what they must; none where all is right.
     pub differences: Vec<Difference>,
 }
 
-impl Case {
+impl ProgramCase {
     /// Runs a kernel on the emulator over the grid, and compares what it leaves in the buffers. Every program is a
     /// cluster of as many blocks as the kernel's launch has. Buffers are far apart, each at a multiple of 256.
     ///
     /// # Errors
     /// [`CheckFailure`]: the kernel takes other arguments, or did not run to its end.
-    pub fn run(&self, kernel: &Kernel, means: Means<'_>, limits: &Limits) -> Result<Ended, CheckFailure> {
+    pub fn run(&self, kernel: &Kernel, means: Means<'_>, limits: &RunLimits) -> Result<Ended, CheckFailure> {
         let (report, differences) = emulate(self.test_case(kernel.clone())?, means, limits)?;
         Ok(Ended { report, differences })
     }
@@ -47,19 +47,19 @@ impl Case {
     }
 
     /// What each parameter of the kernel is given: the arguments of the function, in their order, and what follows from them.
-    fn given(&self, kernel: &Kernel) -> Result<Vec<Given>, String> {
+    fn given(&self, kernel: &Kernel) -> Result<Vec<CaseValue>, String> {
         let taken = kernel.parameters.iter().filter(|parameter| parameter.rows.is_none()).count();
         if taken != self.arguments.len() {
             let given = self.arguments.len();
             return Err(format!("kernel `{}` takes {taken} arguments, the case gives {given}", kernel.name));
         }
         let mut own = self.arguments.iter().map(|argument| argument.given);
-        let mut plain: Vec<Option<Given>> = Vec::with_capacity(kernel.parameters.len());
+        let mut plain: Vec<Option<CaseValue>> = Vec::with_capacity(kernel.parameters.len());
         for parameter in &kernel.parameters {
             plain.push(if parameter.rows.is_some() { None } else { own.next() });
         }
         let number = |at: u32| match plain.get(at as usize) {
-            Some(Some(Given::Scalar { bits, .. })) => Some(*bits),
+            Some(Some(CaseValue::Scalar { bits, .. })) => Some(*bits),
             _ => None,
         };
         // What follows from arguments stands behind them.
@@ -68,11 +68,11 @@ impl Case {
             let (Some(rows), Some(map)) = (&parameter.rows, &parameter.map) else {
                 return given.ok_or_else(|| format!("parameter `{}` is given nothing", parameter.name));
             };
-            let Some(Some(Given::Buffer(buffer))) = plain.get(rows.pointer as usize) else {
+            let Some(Some(CaseValue::Buffer(buffer))) = plain.get(rows.pointer as usize) else {
                 return Err(format!("parameter `{}` maps what no buffer holds", parameter.name));
             };
             let bytes = self.buffers.get(*buffer).map_or(0, |buffer| buffer.before.len() as u64);
-            rows.tensor(map, (*buffer, bytes), number).map(Given::Tensor)
+            rows.tensor(map, (*buffer, bytes), number).map(CaseValue::Tensor)
         });
         let named = filled.zip(&kernel.parameters).zip(names);
         let checked = named.map(|((given, parameter), name)| {
@@ -89,13 +89,13 @@ impl Case {
 }
 
 /// `Err` with what is given if the parameter is of another kind.
-fn check_argument(given: Given, parameter: &Parameter) -> Result<(), String> {
+fn check_argument(given: CaseValue, parameter: &Parameter) -> Result<(), String> {
     match (given, parameter.ty) {
-        (Given::Buffer(_), Type::Pointer(_)) | (Given::Tensor(_), Type::TensorMap) => Ok(()),
+        (CaseValue::Buffer(_), Type::Pointer(_)) | (CaseValue::Tensor(_), Type::TensorMap) => Ok(()),
         // Truth is given as a byte.
-        (Given::Scalar { width, .. }, Type::Scalar(element)) if element.bits() == width.max(8) => Ok(()),
-        (Given::Buffer(_), _) => Err("a buffer".to_owned()),
-        (Given::Tensor(_), _) => Err("a tensor".to_owned()),
-        (Given::Scalar { width, .. }, _) => Err(format!("a number of {width} bits")),
+        (CaseValue::Scalar { width, .. }, Type::Scalar(element)) if element.bits() == width.max(8) => Ok(()),
+        (CaseValue::Buffer(_), _) => Err("a buffer".to_owned()),
+        (CaseValue::Tensor(_), _) => Err("a tensor".to_owned()),
+        (CaseValue::Scalar { width, .. }, _) => Err(format!("a number of {width} bits")),
     }
 }

@@ -1,8 +1,8 @@
 //! Cases: a tile program with its launch, what its buffers hold before, and what they must hold after.
 //!
 //! A case is a file `NAME.json` with the program and the contents of buffers beside it. `docs/cases.md` has the format.
-//! [`Case::read`] reads one, [`Case::run`] runs a kernel that was made of its program on the emulator, over the whole
-//! grid, and says in which buffers what it left is not what it must be; [`Case::test_case`] makes what
+//! [`ProgramCase::read`] reads one, [`ProgramCase::run`] runs a kernel that was made of its program on the emulator, over the whole
+//! grid, and says in which buffers what it left is not what it must be; [`ProgramCase::test_case`] makes what
 //! [`check`](crate::check) runs on a device.
 
 mod compare;
@@ -15,16 +15,16 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use tilewright_kernel::MappedTensor;
+use tilewright_kernel::TensorMapBinding;
 
-pub use compare::{Difference, Mismatch, Tolerance};
-pub use element::{Element, Value};
+pub use compare::{Difference, ElementMismatch, Tolerance};
+pub use element::{CaseElement, CaseNumber};
 pub use launch::Ended;
 pub use program::RunError;
 
 /// A program, its launch, and what it must do.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Case {
+pub struct ProgramCase {
     /// The name, which is also its file's.
     pub name: String,
     /// The file of the program.
@@ -40,23 +40,23 @@ pub struct Case {
     /// Blocks of a program.
     pub blocks: u32,
     /// What the function is given, in its order.
-    pub arguments: Vec<Argument>,
+    pub arguments: Vec<CaseArgument>,
     /// The buffers, by name in the order of their names.
-    pub buffers: Vec<Buffer>,
+    pub buffers: Vec<CaseBuffer>,
 }
 
 /// What a function is given for one of its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Argument {
+pub struct CaseArgument {
     /// Its name.
     pub name: String,
     /// What is given.
-    pub given: Given,
+    pub given: CaseValue,
 }
 
 /// A buffer or a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Given {
+pub enum CaseValue {
     /// The address of the buffer of this number.
     Buffer(usize),
     /// A number of the type that the function has: its bits.
@@ -67,27 +67,27 @@ pub enum Given {
         width: u32,
     },
     /// A tensor in the buffer of this number, for a parameter that is a map.
-    Tensor(MappedTensor<usize>),
+    Tensor(TensorMapBinding<usize>),
 }
 
 /// A buffer in global memory.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Buffer {
+pub struct CaseBuffer {
     /// Its name.
     pub name: String,
     /// What its elements are.
-    pub element: Element,
+    pub element: CaseElement,
     /// Its shape, row-major.
     pub shape: Vec<u64>,
     /// Its bytes before the run.
     pub before: Vec<u8>,
     /// What it must hold after.
-    pub after: After,
+    pub after: Expectation,
 }
 
 /// What a buffer must hold after a run.
 #[derive(Debug, Clone, PartialEq)]
-pub enum After {
+pub enum Expectation {
     /// The same bytes as before.
     Unchanged,
     /// Numbers that may be off a little.
@@ -117,7 +117,7 @@ pub enum After {
     Anything,
 }
 
-impl After {
+impl Expectation {
     /// Exactly these bytes, if elements are integers.
     #[must_use]
     pub fn exactly(bytes: Vec<u8>) -> Self {

@@ -2,11 +2,11 @@
 
 use thiserror::Error;
 use tilewright::{ProgramCompiler, ProgramError, ProgramOptions};
-use tilewright_emulator::{FaultKind, Limits};
+use tilewright_emulator::{FaultKind, RunLimits};
 use tilewright_kernel::Kernel;
 use tilewright_plan::movement::Means;
 
-use super::{Case, Ended};
+use super::{Ended, ProgramCase};
 use crate::CheckFailure;
 
 /// Why a case's program gives no kernel, or does not run to its end.
@@ -33,7 +33,7 @@ impl RunError {
     }
 }
 
-impl Case {
+impl ProgramCase {
     /// Compiles the text of the case's program; warps and stages are the case's if the options leave them open.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl Case {
         compiler: &ProgramCompiler<'_>,
         text: &str,
         options: &ProgramOptions,
-        limits: &Limits,
+        limits: &RunLimits,
     ) -> Result<(Kernel, Ended), RunError> {
         let kernel = self.compile(compiler, text, options)?;
         let means = Means::of(compiler.target.description()).with_instructions(compiler.target.instructions());

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::compare::Tolerance;
-use super::{After, Argument, Buffer, Case, CaseError, Element, Given, Value};
+use super::{CaseArgument, CaseBuffer, CaseElement, CaseError, CaseNumber, CaseValue, Expectation, ProgramCase};
 
 /// The contents of a file.
 type Open<'a> = &'a dyn Fn(&Path) -> std::io::Result<Vec<u8>>;
@@ -59,7 +59,7 @@ struct ToleranceEntry {
     atol: f64,
 }
 
-impl Case {
+impl ProgramCase {
     /// Reads `NAME.json` and the contents of the buffers that it names, which lie beside it. The program itself is not
     /// read.
     ///
@@ -156,14 +156,14 @@ impl Source<'_> {
         Ok([x.get(), y.get(), z.get()])
     }
 
-    fn argument(&self, index: usize, entry: &ArgumentEntry, buffers: &[Buffer]) -> Result<Argument, CaseError> {
+    fn argument(&self, index: usize, entry: &ArgumentEntry, buffers: &[CaseBuffer]) -> Result<CaseArgument, CaseError> {
         let at = format!("args[{index}]");
         let given = match entry.kind.as_str() {
             "pointer" => {
                 let name = self.required(&at, "buffer", &entry.buffer)?;
                 let found = buffers.iter().position(|buffer| buffer.name == *name);
                 let missing = || self.wrong(&format!("{at}.buffer"), format!("there is no buffer `{name}`"));
-                Given::Buffer(found.ok_or_else(missing)?)
+                CaseValue::Buffer(found.ok_or_else(missing)?)
             }
             "scalar" => self.scalar(&at, entry)?,
             other => {
@@ -171,28 +171,28 @@ impl Source<'_> {
                 return Err(self.wrong(&format!("{at}.kind"), message));
             }
         };
-        Ok(Argument { name: entry.name.clone(), given })
+        Ok(CaseArgument { name: entry.name.clone(), given })
     }
 
-    fn scalar(&self, at: &str, entry: &ArgumentEntry) -> Result<Given, CaseError> {
+    fn scalar(&self, at: &str, entry: &ArgumentEntry) -> Result<CaseValue, CaseError> {
         let name = self.required(at, "ir_type", &entry.ir_type)?;
-        let element = Element::of_program(name)
+        let element = CaseElement::of_program(name)
             .ok_or_else(|| self.wrong(&format!("{at}.ir_type"), format!("`{name}` is no type of a number")))?;
         let bits = self.bits(element, &format!("{at}.value"), self.required(at, "value", &entry.value)?)?;
-        let width = if element == Element::Boolean { 1 } else { element.bytes() as u32 * 8 };
-        Ok(Given::Scalar { bits, width })
+        let width = if element == CaseElement::Boolean { 1 } else { element.bytes() as u32 * 8 };
+        Ok(CaseValue::Scalar { bits, width })
     }
 
     /// The bits of an element's number in the field `at`.
-    fn bits(&self, element: Element, at: &str, json: &Json) -> Result<u64, CaseError> {
+    fn bits(&self, element: CaseElement, at: &str, json: &Json) -> Result<u64, CaseError> {
         let value = number(json).ok_or_else(|| self.wrong(at, format!("expected a number, found {json}")))?;
         element.encode(value).map_err(|message| self.wrong(at, message))
     }
 
-    fn buffer(&self, name: &str, entry: &BufferEntry) -> Result<Buffer, CaseError> {
+    fn buffer(&self, name: &str, entry: &BufferEntry) -> Result<CaseBuffer, CaseError> {
         let at = format!("buffers.{name}");
         let field = |name: &str| format!("{at}.{name}");
-        let element = Element::named(&entry.dtype).map_err(|message| self.wrong(&field("dtype"), message))?;
+        let element = CaseElement::named(&entry.dtype).map_err(|message| self.wrong(&field("dtype"), message))?;
         let bytes = entry.shape.iter().try_fold(element.bytes() as u64, |product, &size| product.checked_mul(size));
         let bytes = bytes.filter(|bytes| *bytes <= MOST_BYTES);
         let bytes = bytes.ok_or_else(|| self.wrong(&field("shape"), "is too large"))?;
@@ -202,16 +202,16 @@ impl Source<'_> {
         let input = || self.contents_of(&at, "input", &entry.input, bytes);
         let expected = || self.expected(&at, entry, bytes);
         let (before, after) = match entry.role.as_str() {
-            "input" => (input()?, After::Unchanged),
+            "input" => (input()?, Expectation::Unchanged),
             "output" => (self.filled(&at, element, entry, bytes)?, expected()?),
             "inout" => (input()?, expected()?),
-            "scratch" => (input()?, After::Anything),
+            "scratch" => (input()?, Expectation::Anything),
             other => {
                 let message = format!("`{other}` is none of `input`, `output`, `inout`, `scratch`");
                 return Err(self.wrong(&field("role"), message));
             }
         };
-        Ok(Buffer { name: name.to_owned(), element, shape: entry.shape.clone(), before, after })
+        Ok(CaseBuffer { name: name.to_owned(), element, shape: entry.shape.clone(), before, after })
     }
 
     fn contents_of(&self, at: &str, name: &str, file: &Option<String>, bytes: u64) -> Result<Vec<u8>, CaseError> {
@@ -224,34 +224,34 @@ impl Source<'_> {
         Err(self.wrong(&format!("{at}.{name}"), message))
     }
 
-    fn filled(&self, at: &str, element: Element, entry: &BufferEntry, bytes: u64) -> Result<Vec<u8>, CaseError> {
+    fn filled(&self, at: &str, element: CaseElement, entry: &BufferEntry, bytes: u64) -> Result<Vec<u8>, CaseError> {
         let bits = self.bits(element, &format!("{at}.fill"), self.required(at, "fill", &entry.fill)?)?;
         let one = &bits.to_le_bytes()[..element.bytes()];
         Ok(one.repeat(bytes as usize / one.len()))
     }
 
-    fn expected(&self, at: &str, entry: &BufferEntry, bytes: u64) -> Result<After, CaseError> {
+    fn expected(&self, at: &str, entry: &BufferEntry, bytes: u64) -> Result<Expectation, CaseError> {
         let bytes = self.contents_of(at, "expected", &entry.expected, bytes)?;
         let ToleranceEntry { rtol, atol } = *self.required(at, "tolerance", &entry.tolerance)?;
         if let Some((name, part)) = [("rtol", rtol), ("atol", atol)].into_iter().find(|(_, part)| *part < 0.0) {
             return Err(self.wrong(&format!("{at}.tolerance.{name}"), format!("{part:?} is negative")));
         }
-        Ok(After::Expected { bytes, tolerance: Tolerance { relative: rtol, absolute: atol } })
+        Ok(Expectation::Expected { bytes, tolerance: Tolerance { relative: rtol, absolute: atol } })
     }
 }
 
 /// A number as it stands: an integer, a truth value, a decimal, or the text `nan`, `inf` or `-inf`.
-fn number(json: &Json) -> Option<Value> {
+fn number(json: &Json) -> Option<CaseNumber> {
     match json {
-        Json::Bool(truth) => Some(Value::Integer(i128::from(*truth))),
+        Json::Bool(truth) => Some(CaseNumber::Integer(i128::from(*truth))),
         Json::Number(number) => match number.as_i128() {
-            Some(integer) => Some(Value::Integer(integer)),
-            None => number.as_f64().map(Value::Float),
+            Some(integer) => Some(CaseNumber::Integer(integer)),
+            None => number.as_f64().map(CaseNumber::Float),
         },
         Json::String(text) => match text.to_ascii_lowercase().as_str() {
-            "nan" => Some(Value::Float(f64::NAN)),
-            "inf" | "infinity" => Some(Value::Float(f64::INFINITY)),
-            "-inf" | "-infinity" => Some(Value::Float(f64::NEG_INFINITY)),
+            "nan" => Some(CaseNumber::Float(f64::NAN)),
+            "inf" | "infinity" => Some(CaseNumber::Float(f64::INFINITY)),
+            "-inf" | "-infinity" => Some(CaseNumber::Float(f64::NEG_INFINITY)),
             _ => None,
         },
         _ => None,

@@ -1,7 +1,8 @@
 //! Kernels that issue one bulk copy: of a box of a tensor, or of a span of bytes.
 
 use tilewright_kernel::{
-    Binary, Builder, Element, Kernel, Launch, Op, Parameter, Queue, Scope, Signature, Space, TensorMap, Type, Value,
+    Binary, Builder, Element, InstructionSignature, Kernel, Launch, MemorySpace, Op, Parameter, Queue, Scope,
+    TensorMap, Type, Value,
 };
 use tilewright_target::{Completion, Instruction, Operand};
 
@@ -71,7 +72,7 @@ const VECTOR: u32 = 16;
 pub fn bulk_kernel(row: &Instruction, lanes: u32, bulk: Bulk<'_>, flaw: Option<BulkFlaw>) -> Result<Kernel, String> {
     let bytes = u32::try_from(bulk.bytes()).ok().filter(|bytes| bytes.is_multiple_of(VECTOR));
     let bytes = bytes.ok_or_else(|| format!("{} bytes; expected a multiple of {VECTOR}", bulk.bytes()))?;
-    let pointer = Type::Pointer(Space::Global);
+    let pointer = Type::Pointer(MemorySpace::Global);
     let parameters = match bulk {
         Bulk::Box(map) => vec![Parameter::tensor("tensor", map.clone()), Parameter::plain("origin", pointer)],
         Bulk::Span(_) => vec![Parameter::plain("span", pointer)],
@@ -169,7 +170,7 @@ impl Issue<'_> {
                 _ => return Err("it takes more than a bulk copy".to_owned()),
             });
         }
-        Signature::of(self.row).check_launch(self.builder.launch())?;
+        InstructionSignature::of(self.row).check_launch(self.builder.launch())?;
         self.builder.effect(Op::Instruction { name: self.row.name.clone(), operands });
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! A kernel around one vendor instruction, by which its code is looked at, run and checked.
 
 use tilewright_kernel::{
-    Binary, Builder, Carried, Cast, Element, Kernel, Launch, Op, Scope, Signature, Space, SpecialRegister, Type, Value,
-    is_result,
+    Binary, Builder, Carried, Cast, Element, InstructionSignature, Kernel, Launch, MemorySpace, Op, Scope,
+    SpecialRegister, Type, Value, is_result,
 };
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::Reading;
@@ -24,7 +24,7 @@ const ALIGNMENT: u32 = 16;
 /// # Errors
 /// A sentence on what no kernel can do.
 pub fn instruction_kernel(name: &str, row: &Instruction) -> Result<Kernel, String> {
-    let signature = Signature::of(row);
+    let signature = InstructionSignature::of(row);
     let lanes = signature.lanes.ok_or("the row's operands are for different numbers of lanes")?;
     let warps = signature.warps.ok_or("the row's operands are for different numbers of warps")?;
     let names: Vec<_> = row.operands.iter().map(parameter_name).collect();
@@ -57,7 +57,7 @@ pub(super) struct Around {
 impl Around {
     /// The beginning of a kernel of so many lanes and warps; its parameters are pointers to global memory.
     pub(super) fn new(name: &str, [lanes, warps]: [u32; 2], parameters: &[&str]) -> Self {
-        let parameters: Vec<_> = parameters.iter().map(|&name| (name, Type::Pointer(Space::Global))).collect();
+        let parameters: Vec<_> = parameters.iter().map(|&name| (name, Type::Pointer(MemorySpace::Global))).collect();
         let builder = Builder::new(name, Launch::new(lanes, warps), &parameters);
         let mut kernel = Self { builder, thread: Value(0), lane: Value(0), lanes, warps };
         kernel.lane = kernel.builder.special(SpecialRegister::Lane);

@@ -3,7 +3,7 @@
 use tilewright_kernel::{Binary, Builder, Element, Kernel, Scope, Type, Value};
 use tilewright_plan::contract::{Contraction, Feed, MatrixPart, Sums};
 use tilewright_plan::movement::{GlobalTensor, Means, MovementError, access_global};
-use tilewright_target::{Direction, Number, Queue};
+use tilewright_target::{Direction, ElementType, Queue};
 
 use tilewright_lower::registers::{begin, integer, row_major_places};
 
@@ -80,7 +80,8 @@ enum Step {
 /// The steps of the factors and of the scales that there are.
 fn steps(plan: &Contraction) -> Vec<Step> {
     let (question, chunk) = (&plan.question, plan.chunk());
-    let bytes = |number: Number, elements: u64| Step::Bytes((elements * u64::from(number.stored_bits()) / 8) as u32);
+    let bytes =
+        |number: ElementType, elements: u64| Step::Bytes((elements * u64::from(number.stored_bits()) / 8) as u32);
     let of_b = if question.b.bits() < 8 { chunk } else { chunk * question.shape[1] };
     let scales = question.scales.iter().flatten().map(|scale| {
         if chunk >= scale.block { Step::Bytes((chunk / scale.block) as u32) } else { Step::Turns(scale.block / chunk) }

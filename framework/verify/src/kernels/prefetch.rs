@@ -1,10 +1,10 @@
 //! A kernel that loads the tiles of a matrix one after the other, each prefetched some tiles before.
 
-use tilewright_kernel::{Binary, Builder, Element, Kernel, Launch, Space, Type, Value};
+use tilewright_kernel::{Binary, Builder, Element, Kernel, Launch, MemorySpace, Type, Value};
 use tilewright_layout::Dim;
 use tilewright_plan::contract::matrix_places;
 use tilewright_plan::movement::{
-    GlobalTensor, Means, MovementError, Prefetch, Stride, access_global, coalesced_layout,
+    AxisStride, GlobalTensor, Means, MovementError, Prefetch, access_global, coalesced_layout,
 };
 use tilewright_target::Direction;
 
@@ -47,15 +47,17 @@ pub fn prefetched_kernel(
         let reason = format!("{} elements from row to row: expected a power of two", question.pitch);
         return Err(MovementError::Memory { reason });
     }
-    let axes =
-        vec![(Dim::tensor(0), rows, Stride::Elements(question.pitch)), (Dim::tensor(1), columns, Stride::Elements(1))];
+    let axes = vec![
+        (Dim::tensor(0), rows, AxisStride::Elements(question.pitch)),
+        (Dim::tensor(1), columns, AxisStride::Elements(1)),
+    ];
     let tile = GlobalTensor { axes, alignment: question.alignment };
     let layout = coalesced_layout(&tile, bits, lanes.into(), question.warps, means.target)?;
     let [load, store] =
         [Direction::Load, Direction::Store].map(|way| access_global(&layout, &tile, bits, way, means.target));
     let (load, store) = (load?, store?);
     integer(bits)?;
-    let pointer = Type::Pointer(Space::Global);
+    let pointer = Type::Pointer(MemorySpace::Global);
     let launch = Launch::new(lanes, question.warps as u32);
     let mut builder = Builder::new("prefetched", launch, &[("matrix", pointer), ("copy", pointer)]);
     let fetch = |builder: &mut Builder, tile: Value| {

@@ -3,7 +3,7 @@
 use tilewright_kernel::{Binary, Builder, Compare, Kernel, Value};
 use tilewright_layout::f2::multiply;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{GlobalAccess, MovementError, Place, Thread};
+use tilewright_plan::movement::{GlobalAccess, GlobalPlace, MovementError, Thread};
 
 use tilewright_lower::registers::{begin, integer};
 
@@ -60,7 +60,7 @@ fn place(
     bytes: u32,
     own: &[Value],
     register: usize,
-) -> Place {
+) -> GlobalPlace {
     let packed = multiply(registers.columns_of(Dim::REGISTER), register as u64);
     let mut pointer = builder.parameter(parameter);
     let mut predicate = None;
@@ -73,5 +73,5 @@ fn place(
             predicate = Some(builder.compare(Compare::LtU, coordinate, limit));
         }
     }
-    Place { pointer, offset: 0, predicate }
+    GlobalPlace { pointer, offset: 0, predicate }
 }

@@ -1,7 +1,9 @@
 //! Kernels around bulk tensor copies (TMA) of a tensor's tiles, in stages: copies fill some buffers of shared memory while
 //! another is read; and the reverse, which stores tiles.
 
-use tilewright_kernel::{Binary, Builder, Element, Kernel, Launch, Op, Parameter, Queue, Scope, Space, Type, Value};
+use tilewright_kernel::{
+    Binary, Builder, Element, Kernel, Launch, MemorySpace, Op, Parameter, Queue, Scope, Type, Value,
+};
 use tilewright_layout::{Dim, MemoryLayout};
 use tilewright_lower::registers::integer;
 use tilewright_plan::movement::{BoxCopy, BoxSource, MovementError, first_warp};
@@ -25,7 +27,7 @@ pub fn tensor_copy_kernel(
 ) -> Result<Kernel, MovementError> {
     let element = integer(copy.map.element_bits)?;
     stages.check()?;
-    let pointer = Type::Pointer(Space::Global);
+    let pointer = Type::Pointer(MemorySpace::Global);
     let parameters = vec![
         Parameter::tensor("tensor", copy.map.clone()),
         Parameter::plain("origins", pointer),

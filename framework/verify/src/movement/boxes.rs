@@ -1,14 +1,14 @@
 //! Copies of a tensor's tiles by boxes, in stages, to shared memory and back.
 
 use crate::kernels::{Stages, tensor_copy_kernel};
-use tilewright_kernel::{Counts, Launch, MAX_RANK, MappedTensor};
+use tilewright_kernel::{Counts, Launch, MAX_RANK, TensorMapBinding};
 use tilewright_layout::{Dim, MemoryLayout};
 use tilewright_plan::movement::{Bound, BoxCopy, Means};
 use tilewright_target::TargetDescription;
 
 use super::elements::{element, little_endian};
 use crate::CheckFailure;
-use crate::case::Given;
+use crate::case::CaseValue;
 use crate::expected_counts::{ExpectedCounts, PlannedSectors};
 use crate::test_case::{Legend, TestCase, changed, input};
 
@@ -44,7 +44,7 @@ pub fn box_tiles_case<'a>(
         input(1, origins),
         changed("held", tiles.bits, held, brought, of_held),
     ];
-    let arguments = vec![Given::Tensor(tiles.given(0)), Given::Buffer(1), Given::Buffer(2)];
+    let arguments = vec![CaseValue::Tensor(tiles.given(0)), CaseValue::Buffer(1), CaseValue::Buffer(2)];
     let counts = planned_counts(copy, u64::from(stages.tensors), shifted, means.into().target);
     Ok(TestCase::new(kernel, [1, 1, 1], arguments, buffers).with_counts(counts))
 }
@@ -118,9 +118,9 @@ impl<'a> Tiles<'a> {
         self.offsets() * self.origins.len() as u64
     }
 
-    fn given<B: Copy>(&self, buffer: B) -> MappedTensor<B> {
-        let packed = MappedTensor::packed(buffer, &self.sizes, u64::from(self.bits / 8));
-        packed.unwrap_or(MappedTensor { buffer, offset: 0, sizes: [1; MAX_RANK], strides: [0; MAX_RANK] })
+    fn given<B: Copy>(&self, buffer: B) -> TensorMapBinding<B> {
+        let packed = TensorMapBinding::packed(buffer, &self.sizes, u64::from(self.bits / 8));
+        packed.unwrap_or(TensorMapBinding { buffer, offset: 0, sizes: [1; MAX_RANK], strides: [0; MAX_RANK] })
     }
 
     fn bytes(&self, elements: Vec<u64>) -> Vec<u8> {

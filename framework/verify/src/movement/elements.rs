@@ -3,7 +3,7 @@
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::registers::row_major;
 
-use crate::case::{After, Element};
+use crate::case::{CaseElement, Expectation};
 use crate::test_case::{Legend, TestBuffer, output};
 
 /// The values as so many bytes each.
@@ -41,14 +41,14 @@ pub(super) fn registers(number: usize, layout: &LinearLayout, bits: u32, element
         let start = written_at(layout, place) * width;
         bytes[start..start + width].copy_from_slice(&element.to_le_bytes()[..width]);
     }
-    let after = After::exactly(bytes);
+    let after = Expectation::exactly(bytes);
     let named = layout.clone();
     let legend = Legend::of_elements(bits, move |index| {
         let place = (0..places).find(|&place| written_at(&named, place) as u64 == index).unwrap_or_default();
         let dims = named.ins().unpack(place).map(|(dim, value)| format!("{dim} {value}"));
         (dims.collect::<Vec<_>>().join(", "), row_major(&named, named.apply_packed(place)))
     });
-    TestBuffer { legend: Some(legend), ..output(number, Element::Unsigned(bits), vec![places], after) }
+    TestBuffer { legend: Some(legend), ..output(number, CaseElement::Unsigned(bits), vec![places], after) }
 }
 
 /// An output of a tensor as it lies in memory, element by element; `name` says which place and element an index is.
@@ -60,5 +60,5 @@ pub(super) fn tensor(
     let bytes = little_endian(elements, (bits / 8) as usize);
     let shape = vec![bytes.len() as u64 * 8 / u64::from(bits)];
     let legend = Some(Legend::of_elements(bits, name));
-    TestBuffer { legend, ..output(0, Element::Unsigned(bits), shape, After::exactly(bytes)) }
+    TestBuffer { legend, ..output(0, CaseElement::Unsigned(bits), shape, Expectation::exactly(bytes)) }
 }

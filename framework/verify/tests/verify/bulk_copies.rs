@@ -4,7 +4,7 @@
 
 use tilewright_testkit::emulator_target;
 
-use tilewright_emulator::{FaultKind, Report};
+use tilewright_emulator::{FaultKind, RunReport};
 use tilewright_kernel::{Outside, Queue, TensorMap};
 use tilewright_plan::movement::Means;
 use tilewright_target::{
@@ -87,13 +87,18 @@ fn maps() -> Vec<TensorMap> {
 }
 
 /// Copies a box on the emulator, whose one NaN stands for what is outside.
-fn copied(row: &Instruction, map: &TensorMap, origin: &[i32], flaw: Option<BulkFlaw>) -> Result<Report, CheckFailure> {
+fn copied(
+    row: &Instruction,
+    map: &TensorMap,
+    origin: &[i32],
+    flaw: Option<BulkFlaw>,
+) -> Result<RunReport, CheckFailure> {
     let target = target();
     let case = box_copy_case(row, map, origin, target.lanes.default, flaw)?.with_exact_bits();
     check_emulated(&case, Means::of(&target).with_instructions(std::slice::from_ref(row)))
 }
 
-fn span_copied(row: &Instruction, bytes: u32, flaw: Option<BulkFlaw>) -> Result<Report, CheckFailure> {
+fn span_copied(row: &Instruction, bytes: u32, flaw: Option<BulkFlaw>) -> Result<RunReport, CheckFailure> {
     let target = target();
     let case = span_copy_case(row, bytes, target.lanes.default, flaw)?;
     check_emulated(&case, Means::of(&target).with_instructions(std::slice::from_ref(row)))
@@ -133,7 +138,7 @@ fn spans_are_brought() {
 }
 
 /// What the emulator finds.
-fn fault(proof: Result<Report, CheckFailure>) -> FaultKind {
+fn fault(proof: Result<RunReport, CheckFailure>) -> FaultKind {
     match proof {
         Err(CheckFailure::Fault(fault)) => fault.kind,
         other => panic!("a fault was expected: {other:?}"),

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use emulator_target::{kernel, target};
 use serde_json::{Value as Json, json};
-use tilewright_emulator::Limits;
+use tilewright_emulator::RunLimits;
 use tilewright_plan::movement::Means;
 use tilewright_tile::Float;
 use tilewright_verify::CheckFailure;
-use tilewright_verify::case::{After, Buffer, Case, CaseError, Element, Tolerance, Value};
+use tilewright_verify::case::{CaseBuffer, CaseElement, CaseError, CaseNumber, Expectation, ProgramCase, Tolerance};
 
 /// `c[i] = a[i] * by` for eight `f32`, the first two lanes of each of two programs writing the last place again.
 fn scale() -> Json {
@@ -66,10 +66,10 @@ fn halves() -> Vec<f32> {
 
 #[test]
 fn a_kernel_that_leaves_what_it_must_has_no_differences() {
-    let case = Case::read(&write("right", &scale(), &halves())).expect("a case");
+    let case = ProgramCase::read(&write("right", &scale(), &halves())).expect("a case");
     assert_eq!((case.name.as_str(), case.entry.as_str(), case.grid, case.warps), ("scale", "scale", [2, 1, 1], 1));
     assert!(case.program.ends_with("scale.ttir"));
-    let ended = case.run(&kernel(KERNEL), Means::of(&target(true)), &Limits::default()).expect("it runs");
+    let ended = case.run(&kernel(KERNEL), Means::of(&target(true)), &RunLimits::default()).expect("it runs");
     assert_eq!(ended.differences, []);
     assert!(ended.report.steps > 0);
 }
@@ -80,8 +80,8 @@ fn differences_name_the_first_and_the_worst_element() {
     expected[3] = 1.5 + 0.25; // within the tolerance
     expected[6] = 4.0;
     expected[9] = 400.0;
-    let case = Case::read(&write("wrong", &scale(), &expected)).expect("a case");
-    let ended = case.run(&kernel(KERNEL), Means::of(&target(true)), &Limits::default()).expect("it runs");
+    let case = ProgramCase::read(&write("wrong", &scale(), &expected)).expect("a case");
+    let ended = case.run(&kernel(KERNEL), Means::of(&target(true)), &RunLimits::default()).expect("it runs");
     let [difference] = &ended.differences[..] else { panic!("one buffer differs: {:?}", ended.differences) };
     assert_eq!((difference.elements, difference.wrong), (20, 2));
     assert_eq!(difference.first.index, [1, 1]);
@@ -96,15 +96,15 @@ fn differences_name_the_first_and_the_worst_element() {
 #[test]
 fn elements_that_must_not_be_touched_and_inputs_are_compared_too() {
     let path = write("touched", &scale(), &halves());
-    let case = Case::read(&path).expect("a case");
+    let case = ProgramCase::read(&path).expect("a case");
     // Lane by lane the same places, but one further on: the first keeps its fill, and the first after the last does not.
     let beside = KERNEL.replace("%11: ptr.global = advance %1, %9", "%11: ptr.global = advance %14, %9");
     let beside = beside.replace("%10: ptr", "%14: ptr.global = advance %1, %8\n %10: ptr");
-    let ended = case.run(&kernel(&beside), Means::of(&target(true)), &Limits::default()).expect("it runs");
+    let ended = case.run(&kernel(&beside), Means::of(&target(true)), &RunLimits::default()).expect("it runs");
     assert_eq!(ended.differences.len(), 1);
     assert_eq!(ended.differences[0].first.index, [0, 0]);
     let of_input = KERNEL.replace("store %11", "store %10");
-    let ended = case.run(&kernel(&of_input), Means::of(&target(true)), &Limits::default()).expect("it runs");
+    let ended = case.run(&kernel(&of_input), Means::of(&target(true)), &RunLimits::default()).expect("it runs");
     let names: Vec<_> = ended.differences.iter().map(|difference| difference.buffer.as_str()).collect();
     assert_eq!(names, ["a", "c"]);
 }
@@ -113,16 +113,16 @@ fn elements_that_must_not_be_touched_and_inputs_are_compared_too() {
 fn what_lies_beyond_a_buffer_is_a_fault() {
     let mut case = scale();
     case["grid"] = json!([3, 1, 1]);
-    let case = Case::read(&write("beyond", &case, &halves())).expect("a case");
-    let error = case.run(&kernel(KERNEL), Means::of(&target(true)), &Limits::default()).expect_err("a fault");
+    let case = ProgramCase::read(&write("beyond", &case, &halves())).expect("a case");
+    let error = case.run(&kernel(KERNEL), Means::of(&target(true)), &RunLimits::default()).expect_err("a fault");
     assert!(matches!(error, CheckFailure::Fault(_)), "{error}");
     assert!(error.to_string().contains("offset 64 of buffer 0, which has 64 bytes"), "{error}");
 }
 
 #[test]
 fn a_kernel_of_other_parameters_is_refused() {
-    let case = Case::read(&write("parameters", &scale(), &halves())).expect("a case");
-    let run = |text: &str| case.run(&kernel(text), Means::of(&target(true)), &Limits::default());
+    let case = ProgramCase::read(&write("parameters", &scale(), &halves())).expect("a case");
+    let run = |text: &str| case.run(&kernel(text), Means::of(&target(true)), &RunLimits::default());
     let other = KERNEL
         .replace("%2 by: f32", "%2 by: f64")
         .replace("%13: f32 = binary f_mul %12, %2", "%13: f32 = binary f_mul %12, %12");
@@ -175,15 +175,15 @@ fn what_is_wrong_with_a_case_names_the_file_and_the_field() {
     .enumerate()
     {
         let path = write(&format!("malformed{number}"), &case, &halves());
-        let error = Case::read(&path).expect_err(message);
+        let error = ProgramCase::read(&path).expect_err(message);
         assert_eq!(error.to_string(), format!("{}: `{field}`: {message}", path.display()));
     }
     let path = write("dtype", &with("/buffers/a/dtype", json!("f12")), &halves());
-    let error = Case::read(&path).expect_err("no such element").to_string();
+    let error = ProgramCase::read(&path).expect_err("no such element").to_string();
     assert!(error.contains("`buffers.a.dtype`: `f12` is no element; expected one of i1, "), "{error}");
     let mut case = scale();
     case["buffers"]["c"].as_object_mut().expect("an object").remove("expected");
-    let error = Case::read(&write("nothing", &case, &halves())).expect_err("nothing is expected").to_string();
+    let error = ProgramCase::read(&write("nothing", &case, &halves())).expect_err("nothing is expected").to_string();
     assert!(error.ends_with("scale.json: `buffers.c`: `expected` is missing"), "{error}");
 }
 
@@ -191,13 +191,13 @@ fn what_is_wrong_with_a_case_names_the_file_and_the_field() {
 fn files_that_are_not_there_or_too_short_are_named() {
     let path = write("short", &scale(), &halves());
     std::fs::write(path.with_file_name("scale.in.a.bin"), [0; 60]).expect("shorter");
-    let error = Case::read(&path).expect_err("too short").to_string();
+    let error = ProgramCase::read(&path).expect_err("too short").to_string();
     assert!(error.contains("`buffers.a.input`: ") && error.ends_with("has 60 bytes, but the buffer 64"), "{error}");
     std::fs::remove_file(path.with_file_name("scale.in.a.bin")).expect("removed");
-    let error = Case::read(&path).expect_err("not there");
+    let error = ProgramCase::read(&path).expect_err("not there");
     assert!(matches!(&error, CaseError::File { file, .. } if file.ends_with("scale.in.a.bin")), "{error}");
     std::fs::write(&path, "{").expect("no JSON");
-    assert!(matches!(Case::read(&path), Err(CaseError::Json { .. })));
+    assert!(matches!(ProgramCase::read(&path), Err(CaseError::Json { .. })));
 }
 
 #[test]
@@ -207,14 +207,14 @@ fn the_cases_of_a_folder_are_its_files_of_one_name() {
     for other in ["index.json", "scale.triton.json", "scale.txt", "b.json"] {
         std::fs::write(folder.join(other), "[]").expect("a file");
     }
-    assert_eq!(Case::files(folder).expect("files"), [folder.join("b.json"), path.clone()]);
-    assert!(matches!(Case::files(&path), Err(CaseError::File { .. })));
+    assert_eq!(ProgramCase::files(folder).expect("files"), [folder.join("b.json"), path.clone()]);
+    assert!(matches!(ProgramCase::files(&path), Err(CaseError::File { .. })));
 }
 
 /// Each element's name, some bytes, and the number that they are.
 #[test]
 fn bytes_are_read_as_the_element_says() {
-    let integer = |value: i64| Value::Integer(i128::from(value));
+    let integer = |value: i64| CaseNumber::Integer(i128::from(value));
     for (name, bytes, expected) in [
         ("i1", &[1][..], integer(1)),
         ("bool", &[0], integer(0)),
@@ -225,26 +225,26 @@ fn bytes_are_read_as_the_element_says() {
         ("i32", &[0, 0, 0, 0x80], integer(i64::from(i32::MIN))),
         ("u32", &[0, 0, 0, 0x80], integer(1 << 31)),
         ("i64", &[0, 0, 0, 0, 0, 0, 0, 0x80], integer(i64::MIN)),
-        ("u64", &[0, 0, 0, 0, 0, 0, 0, 0x80], Value::Integer(1 << 63)),
-        ("f16", &[0x00, 0x3e], Value::Float(1.5)),
-        ("bf16", &[0xc0, 0x3f], Value::Float(1.5)),
-        ("f32", &[0, 0, 0xc0, 0x3f], Value::Float(1.5)),
-        ("f64", &[0, 0, 0, 0, 0, 0, 0xf8, 0x3f], Value::Float(1.5)),
-        ("f8e4m3", &[0x3c], Value::Float(1.5)),
-        ("f8e5m2", &[0x3e], Value::Float(1.5)),
+        ("u64", &[0, 0, 0, 0, 0, 0, 0, 0x80], CaseNumber::Integer(1 << 63)),
+        ("f16", &[0x00, 0x3e], CaseNumber::Float(1.5)),
+        ("bf16", &[0xc0, 0x3f], CaseNumber::Float(1.5)),
+        ("f32", &[0, 0, 0xc0, 0x3f], CaseNumber::Float(1.5)),
+        ("f64", &[0, 0, 0, 0, 0, 0, 0xf8, 0x3f], CaseNumber::Float(1.5)),
+        ("f8e4m3", &[0x3c], CaseNumber::Float(1.5)),
+        ("f8e5m2", &[0x3e], CaseNumber::Float(1.5)),
     ] {
-        let element = Element::named(name).expect(name);
+        let element = CaseElement::named(name).expect(name);
         assert_eq!(element.value(bytes), expected, "{name}");
         let encoded = element.encode(expected).expect(name);
         assert_eq!(&encoded.to_le_bytes()[..element.bytes()], bytes, "{name}");
-        let eighty = element.encode(Value::Integer(80)).expect(name).to_le_bytes();
-        if !matches!(element, Element::Boolean) {
+        let eighty = element.encode(CaseNumber::Integer(80)).expect(name).to_le_bytes();
+        if !matches!(element, CaseElement::Boolean) {
             let filled = element.value(&eighty[..element.bytes()]);
-            assert!(filled == integer(80) || filled == Value::Float(80.0), "{name}");
+            assert!(filled == integer(80) || filled == CaseNumber::Float(80.0), "{name}");
         }
     }
-    assert_eq!(Element::Float(Float::F16).encode(Value::Float(f64::NEG_INFINITY)), Ok(0xfc00));
-    assert!(Element::Float(Float::F8E4M3Fn).encode(Value::Float(f64::INFINITY)).is_err());
+    assert_eq!(CaseElement::Float(Float::F16).encode(CaseNumber::Float(f64::NEG_INFINITY)), Ok(0xfc00));
+    assert!(CaseElement::Float(Float::F8E4M3Fn).encode(CaseNumber::Float(f64::INFINITY)).is_err());
 }
 
 /// The rules of the format, one by one.
@@ -267,9 +267,9 @@ fn numbers_pass_within_their_tolerance() {
         (loose, 12.1, 10.0, false),
         (loose, -8.0, -10.0, true),
     ] {
-        assert_eq!(tolerance.allows(Value::Float(got), Value::Float(expected)), passes, "{got} {expected}");
+        assert_eq!(tolerance.allows(CaseNumber::Float(got), CaseNumber::Float(expected)), passes, "{got} {expected}");
     }
-    let integer = |value: i128| Value::Integer(value);
+    let integer = |value: i128| CaseNumber::Integer(value);
     assert!(loose.allows(integer(12), integer(10)) && !loose.allows(integer(13), integer(10)));
     assert!(loose.allows(integer(-12), integer(-10)) && !loose.allows(integer(10), integer(-10)));
     assert!(!exact.allows(integer(u64::MAX.into()), integer(i128::from(u64::MAX) - 1)));
@@ -278,12 +278,12 @@ fn numbers_pass_within_their_tolerance() {
 #[test]
 fn a_nan_that_should_not_be_there_is_the_worst() {
     let bytes = |values: [f32; 3]| floats(values);
-    let after = After::Expected { bytes: bytes([1.0, 2.0, 3.0]), tolerance: Tolerance::default() };
-    let element = Element::Float(Float::F32);
-    let buffer = Buffer { name: "c".into(), element, shape: vec![3], before: bytes([0.0; 3]), after };
+    let after = Expectation::Expected { bytes: bytes([1.0, 2.0, 3.0]), tolerance: Tolerance::default() };
+    let element = CaseElement::Float(Float::F32);
+    let buffer = CaseBuffer { name: "c".into(), element, shape: vec![3], before: bytes([0.0; 3]), after };
     let difference = buffer.difference(&bytes([5e9, f32::NAN, 3.0])).expect("two are wrong");
     assert_eq!((difference.wrong, &difference.first.index[..], &difference.worst.index[..]), (2, &[0][..], &[1][..]));
     assert_eq!(buffer.difference(&bytes([1.0, 2.0, 3.0])), None);
-    let anything = Buffer { after: After::Anything, ..buffer };
+    let anything = CaseBuffer { after: Expectation::Anything, ..buffer };
     assert_eq!(anything.difference(&bytes([7.0; 3])), None);
 }

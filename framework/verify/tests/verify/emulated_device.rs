@@ -8,7 +8,7 @@ use tilewright_emulator::FaultKind;
 use tilewright_kernel::{Counts, Module};
 use tilewright_plan::movement::{Bound, Means};
 use tilewright_plugin::{Artifact, Device, DeviceError, LaunchArgument, LaunchRequest};
-use tilewright_verify::case::{After, Buffer, Element, Given};
+use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, Expectation};
 use tilewright_verify::{
     CheckFailure, EmulatedDevice, ExpectedCounts, PlannedSectors, TestBuffer, TestCase, TestLaunch, check_emulated,
     kernel_ir,
@@ -36,20 +36,20 @@ fn words(words: impl IntoIterator<Item = u32>) -> Vec<u8> {
 
 /// Copies so many words from one buffer to another.
 fn case(text: &str, count: u32) -> TestCase {
-    let buffer = |name: &str, before: Vec<u8>, after| Buffer {
+    let buffer = |name: &str, before: Vec<u8>, after| CaseBuffer {
         name: name.to_owned(),
-        element: Element::Unsigned(32),
+        element: CaseElement::Unsigned(32),
         shape: vec![count.into()],
         before,
         after,
     };
-    let from = buffer("from", words(1..=count), After::Unchanged);
-    let to = buffer("to", words((0..count).map(|_| 0xa5a5_a5a5)), After::exactly(words(1..=count)));
+    let from = buffer("from", words(1..=count), Expectation::Unchanged);
+    let to = buffer("to", words((0..count).map(|_| 0xa5a5_a5a5)), Expectation::exactly(words(1..=count)));
     let kernel = kernel(text);
     let launch = TestLaunch {
         kernel: kernel.name.clone(),
         grid: [1, 1, 1],
-        arguments: vec![Given::Buffer(0), Given::Buffer(1)],
+        arguments: vec![CaseValue::Buffer(0), CaseValue::Buffer(1)],
         buffers: vec![from.into(), TestBuffer { is_output: true, ..to.into() }],
         counts: None,
         predicted: None,
@@ -57,7 +57,7 @@ fn case(text: &str, count: u32) -> TestCase {
     TestCase { kernel, launch }
 }
 
-fn checked(case: &TestCase) -> Result<tilewright_emulator::Report, CheckFailure> {
+fn checked(case: &TestCase) -> Result<tilewright_emulator::RunReport, CheckFailure> {
     check_emulated(case, Means::of(&target(true)))
 }
 
@@ -85,7 +85,8 @@ fn buffers_that_are_others_are_found() {
     let wrong = checked(&case(&copy("store %5, %3 align 4"), 8)).unwrap_err();
     assert!(matches!(&wrong, CheckFailure::Differences(all) if all.len() == 2 && all[0].buffer == "from"), "{wrong}");
     let mut masked = case(&copy(""), 8);
-    let after = |mask: u32| After::Masked { bytes: words((1..=8).map(|word| word | 0xff00)), mask: words([mask; 8]) };
+    let after =
+        |mask: u32| Expectation::Masked { bytes: words((1..=8).map(|word| word | 0xff00)), mask: words([mask; 8]) };
     masked.launch.buffers[1].content.after = after(0xff);
     checked(&masked).unwrap();
     masked.launch.buffers[1].content.after = after(0x1ff);

@@ -4,8 +4,10 @@
 use tilewright_testkit::emulator_target;
 
 use emulator_target::{kernel, target};
-use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Limits, Meanings};
-use tilewright_kernel::{Carried, Element, Signature, Space, Type, Violation, verify, verify_instructions};
+use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Meanings, RunLimits};
+use tilewright_kernel::{
+    Carried, Element, InstructionSignature, MemorySpace, Type, Violation, verify, verify_instructions,
+};
 use tilewright_layout::{Bases, Dim, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 use tilewright_verify::check_row;
@@ -88,7 +90,7 @@ fn run(rows: &[Instruction], lanes: u32, text: &str) -> Result<Vec<u8>, Fault> {
     let mut memory = GlobalMemory::new();
     let output = memory.allocate(64);
     let emulator = Emulator::new(&kernel, &target)?.with_meanings(&meanings);
-    emulator.run([1, 1, 1], &[Argument::Buffer(output)], &mut memory, &Limits::default())?;
+    emulator.run([1, 1, 1], &[Argument::Buffer(output)], &mut memory, &RunLimits::default())?;
     Ok(memory.read_all(output).expect("all is written").to_vec())
 }
 
@@ -108,7 +110,7 @@ const FILL: &str = "%10: i32 = constant 10
 #[test]
 fn values_of_as_many_bits_carry_an_operand() {
     let row = product("p", [("f32", 32), ("f16", 16), ("f16", 16)]);
-    let signature = Signature::of(&row);
+    let signature = InstructionSignature::of(&row);
     assert_eq!(signature.results, [Carried::Bits(64)]);
     assert_eq!(signature.operands, [Carried::Bits(16), Carried::Bits(16), Carried::Bits(64)]);
     assert_eq!(signature.lanes, Some(8));
@@ -120,13 +122,13 @@ fn values_of_as_many_bits_carry_an_operand() {
         (of(Element::F64, 1), true),
         (of(Element::F32, 1), false),
         (of(Element::I1, 64), false),
-        (Type::Pointer(Space::Global), false),
+        (Type::Pointer(MemorySpace::Global), false),
     ] {
         assert_eq!(Carried::Bits(64).fits(ty), fits, "{ty}");
     }
     assert_eq!(Carried::Bits(64).usual_type(), Some(of(Element::I32, 2)));
     assert_eq!(Carried::Bits(16).usual_type(), Some(of(Element::I16, 1)));
-    let load = Signature::of(&rows_load("l"));
+    let load = InstructionSignature::of(&rows_load("l"));
     assert_eq!((load.operands, load.results), (vec![Carried::SharedAddress], vec![Carried::Bits(64)]));
 }
 

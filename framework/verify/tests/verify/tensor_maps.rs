@@ -3,9 +3,9 @@
 
 use tilewright_testkit::emulator_target;
 
-use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Limits, MappedTensor, Meanings};
+use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Meanings, RunLimits, TensorMapValue};
 use tilewright_kernel::{
-    Builder, Element, Extent, Kernel, Launch, MappedRows, Module, Outside, Parameter, Space, TensorMap, Type,
+    Builder, Element, Extent, Kernel, Launch, MappedRows, MemorySpace, Module, Outside, Parameter, TensorMap, Type,
     Violation, decode, encode, text, verify, verify_instructions,
 };
 use tilewright_plugin::{EncodedMap, KernelMetadata, check_maps};
@@ -60,7 +60,7 @@ fn maps_that_there_cannot_be_are_refused() {
     assert!(wrong(|map| map.mix.shift = 0).contains("a shift of 0"));
     let unsaid = Parameter::plain("tensor", Type::TensorMap);
     assert!(matches!(violation(unsaid), Violation::TensorMap { .. }));
-    let pointer = Parameter { map: Some(map(MIX)), ..Parameter::plain("p", Type::Pointer(Space::Global)) };
+    let pointer = Parameter { map: Some(map(MIX)), ..Parameter::plain("p", Type::Pointer(MemorySpace::Global)) };
     assert!(matches!(violation(pointer), Violation::TensorMap { .. }));
 }
 
@@ -71,7 +71,7 @@ fn a_map_follows_from_other_parameters() {
     let rows = MappedRows { pointer: 0, strides };
     let of = |rows: MappedRows| Parameter { rows: Some(rows), ..Parameter::tensor("rows", map(MIX)) };
     let given = vec![
-        Parameter::plain("p", Type::Pointer(Space::Global)),
+        Parameter::plain("p", Type::Pointer(MemorySpace::Global)),
         Parameter::plain("n", Type::Scalar(Element::I32)),
         of(rows.clone()),
     ];
@@ -193,14 +193,14 @@ fn fetched(change: impl Fn(&mut GlobalMemory, &mut [Argument; 3])) -> Result<(),
     let meanings = Meanings::of_rows(&[row()]);
     let mut memory = GlobalMemory::new();
     let [tensor, origin, held] = [4096, 8, 128].map(|bytes| memory.allocate_with(&vec![0; bytes]));
-    let tensor = MappedTensor::packed(tensor, &[32, 8], 2).unwrap();
+    let tensor = TensorMapValue::packed(tensor, &[32, 8], 2).unwrap();
     let mut arguments = [Argument::Tensor(tensor), Argument::Buffer(origin), Argument::Buffer(held)];
     change(&mut memory, &mut arguments);
     let emulator = Emulator::new(&kernel, &target)?.with_meanings(&meanings);
-    emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default()).map(drop)
+    emulator.run([1, 1, 1], &arguments, &mut memory, &RunLimits::default()).map(drop)
 }
 
-fn refusal(change: impl Fn(&mut MappedTensor)) -> String {
+fn refusal(change: impl Fn(&mut TensorMapValue)) -> String {
     let changed = fetched(|_, arguments| {
         if let Argument::Tensor(tensor) = &mut arguments[0] {
             change(tensor);

@@ -6,7 +6,7 @@
 
 use tilewright_kernel::{Element, Type};
 use tilewright_llvm::values::{BasicTypeEnum, BasicValueEnum};
-use tilewright_llvm::{Emitter, Given};
+use tilewright_llvm::{CallOperand, Emitter};
 use tilewright_plugin::CompileError;
 use tilewright_target::{Instruction, InstructionKind, Operand, Semantics};
 
@@ -147,22 +147,22 @@ pub(super) fn emit<'ctx>(
         return Err(unsupported());
     };
     let scales = |index: usize| scales.get(index).map(|&(_, value)| value).ok_or_else(unsupported);
-    let scale = |index: usize| emit.word_of(scales(index)?).map(Given::Bits);
+    let scale = |index: usize| emit.word_of(scales(index)?).map(CallOperand::Bits);
     let given = |argument: &Argument| match argument {
-        A => narrowed(emit, row, "a", a).map(Given::Bits),
-        B => narrowed(emit, row, "b", b).map(Given::Bits),
-        C => Ok(Given::Bits(c)),
-        Modifier(number) => Ok(Given::Number(*number)),
-        FormatA => format_code(row, "a").map(Given::Number),
-        FormatB => format_code(row, "b").map(Given::Number),
-        SignA => is_signed(row, "a").map(|signed| Given::Number(signed.into())),
-        SignB => is_signed(row, "b").map(|signed| Given::Number(signed.into())),
-        Clamp => Ok(Given::Number(saturates.into())),
+        A => narrowed(emit, row, "a", a).map(CallOperand::Bits),
+        B => narrowed(emit, row, "b", b).map(CallOperand::Bits),
+        C => Ok(CallOperand::Bits(c)),
+        Modifier(number) => Ok(CallOperand::Number(*number)),
+        FormatA => format_code(row, "a").map(CallOperand::Number),
+        FormatB => format_code(row, "b").map(CallOperand::Number),
+        SignA => is_signed(row, "a").map(|signed| CallOperand::Number(signed.into())),
+        SignB => is_signed(row, "b").map(|signed| CallOperand::Number(signed.into())),
+        Clamp => Ok(CallOperand::Number(saturates.into())),
         ScaleA => scale(0),
         ScaleB => scale(1),
-        ScalesA => scales(0).map(Given::Bits),
-        ScalesB => scales(1).map(Given::Bits),
-        FormatScale => scale_code(row).map(Given::Number),
+        ScalesA => scales(0).map(CallOperand::Bits),
+        ScalesB => scales(1).map(CallOperand::Bits),
+        FormatScale => scale_code(row).map(CallOperand::Number),
     };
     let given = call.arguments.iter().map(given).collect::<Result<Vec<_>, _>>()?;
     let overload = call.overload.iter().map(|role| overload_type(emit, row, role)).collect::<Result<Vec<_>, _>>()?;

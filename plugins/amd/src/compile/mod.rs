@@ -6,11 +6,11 @@
 mod dpp;
 mod instruction;
 
-use tilewright_kernel::{Element, Kernel, MathFunction, MemoryScope, Module, Op, Queue, Scope, Space, Type};
+use tilewright_kernel::{Element, Kernel, MathFunction, MemoryScope, MemorySpace, Module, Op, Queue, Scope, Type};
 use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
-    Dialect, Emitter, Form, KernelForm, Machine, Ordering, SharedForm, check_functions, check_limits, kernel_metadata,
-    no_clusters, no_function, no_queue, queue_of,
+    Dialect, Emitter, KernelForm, LlvmForm, LlvmTarget, Ordering, SharedForm, check_functions, check_limits,
+    kernel_metadata, no_clusters, no_function, no_queue, queue_of,
 };
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
 use tilewright_target::{ExchangeKind, ExchangeRow, Instruction, TargetDescription};
@@ -35,20 +35,20 @@ pub(crate) fn compile(
     let mut forms = Vec::new();
     for emit in &options.emit {
         match emit {
-            Emit::Intermediate => forms.push(Form::Intermediate),
-            Emit::Assembly => forms.push(Form::Assembly),
-            Emit::Object => forms.push(Form::Object),
+            Emit::Intermediate => forms.push(LlvmForm::Intermediate),
+            Emit::Assembly => forms.push(LlvmForm::Assembly),
+            Emit::Object => forms.push(LlvmForm::Object),
             Emit::Functions => {
                 check_functions(target, module)?;
-                forms.push(Form::Functions);
+                forms.push(LlvmForm::Functions);
             }
             _ => {}
         }
     }
     let foreign = has_assembly(module);
-    if foreign && !forms.contains(&Form::Object) {
+    if foreign && !forms.contains(&LlvmForm::Object) {
         // Only the assembler says whether the text is its own.
-        forms.push(Form::Object);
+        forms.push(LlvmForm::Object);
     }
     let code = tilewright_llvm::compile(&dialect, module, options.optimisation, &forms);
     let code = code.map_err(|error| if foreign { refused_assembly(error) } else { error })?;
@@ -109,8 +109,8 @@ impl Amdgcn<'_> {
 }
 
 impl Dialect for Amdgcn<'_> {
-    fn machine(&self) -> Machine {
-        Machine {
+    fn machine(&self) -> LlvmTarget {
+        LlvmTarget {
             triple: "amdgcn-amd-amdhsa".to_owned(),
             cpu: self.target.architecture.clone(),
             features: String::new(),
@@ -186,9 +186,9 @@ impl Dialect for Amdgcn<'_> {
 
     /// Memory that other devices or the host see while a kernel runs is for those who name the system; in other memory
     /// the hardware adds, and flushes subnormals where it does.
-    fn atomic_annotations(&self, space: Space, scope: MemoryScope) -> &'static [&'static str] {
+    fn atomic_annotations(&self, space: MemorySpace, scope: MemoryScope) -> &'static [&'static str] {
         match (space, scope) {
-            (Space::Global, MemoryScope::Block | MemoryScope::Device) => {
+            (MemorySpace::Global, MemoryScope::Block | MemoryScope::Device) => {
                 &["amdgpu.no.fine.grained.memory", "amdgpu.no.remote.memory", "amdgpu.ignore.denormal.mode"]
             }
             _ => &[],

@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 use tilewright_plugin::{
-    Artifact, Buffer, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, Ledger, LoadedCode,
+    Artifact, Device, DeviceBuffer, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, Ledger, LoadedCode,
 };
 
 use super::functions::{Functions, NO_BINARY, OUT_OF_MEMORY, Object, TO_DEVICE, TO_HOST};
@@ -79,7 +79,7 @@ impl Device for HipDevice {
         self.name.clone()
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
         self.enter()?;
         // For no bytes the runtime gives no address.
         let size = usize::try_from(bytes.max(1)).map_err(|_| DeviceError::OutOfMemory(bytes))?;
@@ -97,11 +97,11 @@ impl Device for HipDevice {
         Ok(self.given.lend(memory, bytes))
     }
 
-    fn free(&mut self, buffer: Buffer) {
+    fn free(&mut self, buffer: DeviceBuffer) {
         self.given.take_back(buffer);
     }
 
-    fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         self.enter()?;
         let memory = self.given.memory(buffer, offset, bytes.len() as u64)?.object;
         // SAFETY: the range is in the buffer; the call waits until `bytes` are read.
@@ -112,7 +112,7 @@ impl Device for HipDevice {
         self.functions.check("hipMemcpy", code)
     }
 
-    fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         self.enter()?;
         let memory = self.given.memory(buffer, offset, bytes)?.object;
         let mut read = vec![0u8; bytes as usize];

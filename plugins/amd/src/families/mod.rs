@@ -12,4 +12,4 @@ mod spelling;
 mod vendor_families;
 mod wmma;
 
-pub use vendor_families::VendorFamilies;
+pub use vendor_families::AmdFamilies;

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use tilewright_layout::{Attribute, Dim, FamilySpec, LinearLayout, Sample, SampleUse};
+use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, LinearLayout, Sample, SampleUse};
 use tilewright_target::{Instruction, Operand};
 
 use crate::instructions::rows;
@@ -90,11 +90,11 @@ impl Grid {
     }
 
     /// Where each bit of the warp's number leads, in tiles: along the columns first.
-    fn bases(self) -> Attribute {
+    fn bases(self) -> FamilyAttribute {
         let units = |size: i64| (0..size.trailing_zeros()).map(|bit| 1i64 << bit);
         let bases: Vec<[i64; 2]> =
             units(self.columns).map(|unit| [0, unit]).chain(units(self.rows).map(|unit| [unit, 0])).collect();
-        Attribute::from(&bases[..])
+        FamilyAttribute::from(&bases[..])
     }
 }
 

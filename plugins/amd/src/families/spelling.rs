@@ -1,6 +1,6 @@
 //! How Triton's attribute text spells these families; scales have no attribute there.
 
-use tilewright_layout::{Attribute, Omitted, ParameterSpelling, Spelling};
+use tilewright_layout::{FamilyAttribute, Omitted, ParameterSpelling, Spelling};
 
 pub(super) fn all() -> Vec<Spelling> {
     vec![amd_mfma(), amd_wmma()]
@@ -22,7 +22,8 @@ fn amd_mfma() -> Spelling {
 
 /// The number of axes is that of the tensor.
 fn amd_wmma() -> Spelling {
-    let bases = |name: &str, word: &str| ParameterSpelling::new(name, &[word]).omitted_at(Attribute::List(Vec::new()));
+    let bases =
+        |name: &str, word: &str| ParameterSpelling::new(name, &[word]).omitted_at(FamilyAttribute::List(Vec::new()));
     Spelling::new("amd_wmma", "ttg", "amd_wmma")
         .with_words(&[("version", "version"), ("transposed", "isTranspose")])
         .with(bases("reg_bases", "ctaLayout.register"))

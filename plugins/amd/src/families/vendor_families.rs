@@ -15,11 +15,11 @@ use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout,
 ///
 /// All architectures have the same families; the samples are those of one.
 #[derive(Debug, Clone, Default)]
-pub struct VendorFamilies {
+pub struct AmdFamilies {
     architecture: String,
 }
 
-impl VendorFamilies {
+impl AmdFamilies {
     /// The families, with the samples of an architecture.
     #[must_use]
     pub fn of(architecture: &str) -> Self {
@@ -30,7 +30,7 @@ impl VendorFamilies {
 const NAMES: [&str; 7] =
     ["amd_mfma", "amd_wmma", "dot_operand", "dot_op", "mfma_scale", "wmma_scale", "amd_rotating_shared"];
 
-impl Families for VendorFamilies {
+impl Families for AmdFamilies {
     fn names(&self) -> Vec<String> {
         NAMES.iter().map(|&name| name.to_owned()).collect()
     }

@@ -146,7 +146,7 @@ impl<'a> Wmma<'a> {
 /// The attribute text's group of bases.
 fn tiles(spec: &FamilySpec) -> Result<(GivenBases<'_>, GivenBases<'_>), FamilyError> {
     let read = spec.parameters();
-    let tilewright_layout::Attribute::Spec(group) = read.required(&["cta_layout"])? else {
+    let tilewright_layout::FamilyAttribute::Spec(group) = read.required(&["cta_layout"])? else {
         return Err(read.wrong("cta_layout", "must be a group of bases of `register` and `warp`"));
     };
     let inner = group.parameters();

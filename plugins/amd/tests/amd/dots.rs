@@ -32,7 +32,7 @@ fn wmma(plan: &Contraction) -> FamilySpec {
         .with("version", 1i64)
         .with("instr_shape", shape(plan.row().unwrap()))
         .with("transposed", false)
-        .with("warp_bases", Attribute::from(&bases[..]))
+        .with("warp_bases", FamilyAttribute::from(&bases[..]))
 }
 
 /// Factors of six bits lie side by side in the registers of their row, with scales and without.
@@ -67,7 +67,7 @@ fn signs_and_saturation_choose_the_row() {
             (["u4", "s4"], "_iu4(u4,iu4)"),
         ] {
             let wrapping = question(&target, [32, 32, 64], [types[0], types[1], "i32"]);
-            let saturating = Question { saturating: true, ..wrapping.clone() };
+            let saturating = MmaProblem { saturating: true, ..wrapping.clone() };
             for (question, clamp) in [(wrapping, ""), (saturating, "(clamp)")] {
                 let plan = proven(&target, &question);
                 assert!(!plan.is_transposed(), "{types:?}");
@@ -116,7 +116,7 @@ fn layouts_are_those_of_the_mfma_families_for_widths_along_k() {
     ] {
         let target = target(name);
         for width in widths {
-            let asked = Question { k_width: Some(width), ..question(&target, [64, 64, 64], types) };
+            let asked = MmaProblem { k_width: Some(width), ..question(&target, [64, 64, 64], types) };
             let plan = proven(&target, &asked);
             assert!(plan.row().unwrap().starts_with("v_mfma"), "{types:?}: {}", plan.unit_name());
             if !plan.row().unwrap().contains('(') && plan.k_width() == width {
@@ -129,7 +129,7 @@ fn layouts_are_those_of_the_mfma_families_for_widths_along_k() {
 #[test]
 fn layouts_are_those_of_the_wmma_family() {
     let target = target("rx7900xtx");
-    let asked = Question { k_width: Some(16), ..question(&target, [64, 64, 32], ["f16", "f16", "f32"]) };
+    let asked = MmaProblem { k_width: Some(16), ..question(&target, [64, 64, 32], ["f16", "f16", "f32"]) };
     let plan = proven(&target, &asked);
     assert!(plan.row().unwrap().starts_with("v_wmma"), "{}", plan.unit_name());
     is_of_families(&target, &plan, &wmma(&plan), Some(16));

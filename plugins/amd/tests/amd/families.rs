@@ -1,7 +1,7 @@
 //! The families of this plugin against known answers, and against any parameters at all.
 
 use serde_json::Value;
-use tilewright_amd::families::VendorFamilies;
+use tilewright_amd::families::AmdFamilies;
 use tilewright_amd::instructions::rows;
 use tilewright_testkit::known_answers::{all_agree, chain, check_layout};
 use tilewright_vendor_testkit::prelude::*;
@@ -30,7 +30,7 @@ pub fn check_families_agree(answers: Answers) {
 #[test]
 fn samples_are_layouts_and_feed_instructions_that_there_are() {
     for architecture in ARCHITECTURES {
-        let own = VendorFamilies::of(architecture);
+        let own = AmdFamilies::of(architecture);
         let instructions = rows(architecture);
         let mut feeding = BTreeSet::new();
         for lanes in [32, 64] {
@@ -44,7 +44,7 @@ fn samples_are_layouts_and_feed_instructions_that_there_are() {
         }
         assert!(feeding.len() >= 3, "{architecture}: {feeding:?}");
     }
-    let none = VendorFamilies::of("unheard-of").samples(SampleUse { lanes: 64, warps: 4, element_bits: 16 });
+    let none = AmdFamilies::of("unheard-of").samples(SampleUse { lanes: 64, warps: 4, element_bits: 16 });
     assert!(none.is_empty());
 }
 
@@ -52,7 +52,7 @@ fn samples_are_layouts_and_feed_instructions_that_there_are() {
 fn every_family_is_in_some_sample() {
     let mut shown = BTreeSet::new();
     for architecture in ARCHITECTURES {
-        let own = VendorFamilies::of(architecture);
+        let own = AmdFamilies::of(architecture);
         for (lanes, element_bits) in [(32, 8), (64, 8), (32, 16), (64, 16)] {
             let samples = own.samples(SampleUse { lanes, warps: 4, element_bits });
             shown.extend(samples.into_iter().map(|sample| sample.spec.name));
@@ -64,8 +64,8 @@ fn every_family_is_in_some_sample() {
     assert_eq!(shown, names);
 }
 
-fn families() -> VendorFamilies {
-    VendorFamilies::of("gfx942")
+fn families() -> AmdFamilies {
+    AmdFamilies::of("gfx942")
 }
 
 #[test]

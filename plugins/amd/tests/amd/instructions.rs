@@ -1,7 +1,7 @@
 //! The instruction rows of this plugin against the vendor's calculator, and against its families.
 
 use serde_json::Value;
-use tilewright_amd::families::VendorFamilies;
+use tilewright_amd::families::AmdFamilies;
 use tilewright_amd::instructions::{rows, unused};
 use tilewright_testkit::known_answers::numbers;
 use tilewright_vendor_testkit::prelude::*;
@@ -268,6 +268,6 @@ fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
     of_family(&families(), spec, shape, &[Dim::REGISTER, Dim::LANE])
 }
 
-fn families() -> VendorFamilies {
-    VendorFamilies::of("gfx942")
+fn families() -> AmdFamilies {
+    AmdFamilies::of("gfx942")
 }

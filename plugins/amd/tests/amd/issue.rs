@@ -151,7 +151,7 @@ fn loaded(name: &str, element_bytes: usize) -> Vec<u64> {
     let buffers = [memory.allocate(512), memory.allocate_with(&bytes)];
     let (meanings, target) = (Meanings::of_rows(std::slice::from_ref(&row)), target("gfx950", &LANES));
     let emulator = Emulator::new(&kernel, &target).unwrap().with_meanings(&meanings);
-    emulator.run([1, 1, 1], &buffers.map(Argument::Buffer), &mut memory, &Limits::default()).unwrap();
+    emulator.run([1, 1, 1], &buffers.map(Argument::Buffer), &mut memory, &RunLimits::default()).unwrap();
     let found = memory.read_all(buffers[0]).unwrap();
     found
         .chunks_exact(element_bytes)

@@ -77,7 +77,7 @@ fn functions_that_the_hardware_has_are_instructions_and_others_are_refused() {
 fn assembly_of_another_vendor_is_unsupported() {
     let of = |text: &str, constraints: &str| {
         let word = Type::Scalar(Element::I32);
-        let mut k = Builder::new("k", Launch::new(64, 1), &[("at", Type::Pointer(Space::Global)), ("n", word)]);
+        let mut k = Builder::new("k", Launch::new(64, 1), &[("at", Type::Pointer(MemorySpace::Global)), ("n", word)]);
         let (at, n) = (k.parameter(0), k.parameter(1));
         let sum = k.assembly(text, constraints, &[n, n], &[word]);
         k.store(at, 0, sum[0], None);
@@ -97,7 +97,7 @@ fn assembly_of_another_vendor_is_unsupported() {
 fn many_stores_are_parted() {
     let launch = Launch::new(64, 1);
     let parts = |stores: u32| {
-        let parameters = [("to", Type::Pointer(Space::Global)), ("x", Type::Scalar(Element::I32))];
+        let parameters = [("to", Type::Pointer(MemorySpace::Global)), ("x", Type::Scalar(Element::I32))];
         let mut builder = Builder::new("stores", launch, &parameters);
         let (to, value) = (builder.parameter(0), builder.parameter(1));
         for place in 0..stores {

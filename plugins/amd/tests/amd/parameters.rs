@@ -1,6 +1,6 @@
 //! Parameters of the families of this plugin: what is wrong is said by name, and nothing panics.
 
-use tilewright_amd::families::VendorFamilies;
+use tilewright_amd::families::AmdFamilies;
 use tilewright_testkit::any_parameters;
 use tilewright_testkit::any_parameters::{Kind, Signature};
 use tilewright_vendor_testkit::parameters;
@@ -172,6 +172,6 @@ fn attribute_text_and_json_name_the_same_layouts() {
     same(text, json, &[128, 64]);
 }
 
-fn families() -> VendorFamilies {
-    VendorFamilies::of("gfx942")
+fn families() -> AmdFamilies {
+    AmdFamilies::of("gfx942")
 }

@@ -2,12 +2,12 @@
 //! rule that stands above them, element by element.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_amd::families::VendorFamilies;
+use tilewright_amd::families::AmdFamilies;
 use tilewright_layout::spec_from_json;
 use tilewright_vendor_testkit::prelude::*;
 
 fn memory(text: &str, shape: &[u64]) -> MemoryLayout {
-    let own = VendorFamilies::of("gfx942");
+    let own = AmdFamilies::of("gfx942");
     let spec = if text.starts_with('{') {
         spec_from_json(&serde_json::from_str(text).unwrap()).unwrap()
     } else {

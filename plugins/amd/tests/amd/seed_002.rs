@@ -1,11 +1,11 @@
 //! Seed 002, "Triton Bespoke Layouts": the result of one 16x16x16 matrix instruction, plain and
 //! transposed, and the operands of a 64x64x64 product that reads eight neighbours of K at a time.
 
-use tilewright_amd::families::VendorFamilies;
+use tilewright_amd::families::AmdFamilies;
 use tilewright_vendor_testkit::prelude::*;
 
 fn layout(text: &str, shape: [u64; 2]) -> LinearLayout {
-    let own = VendorFamilies::of("gfx942");
+    let own = AmdFamilies::of("gfx942");
     let spec = parse_spec(text).expect("text");
     let families = FamilySet::new(vec![&Neutral, &own]);
     families.layout(&spec, &shape).expect("a layout").linear().clone()

@@ -4,8 +4,8 @@ use crate::targets::target;
 use tilewright_amd::AmdTarget;
 use tilewright_assign::synthesis::coalesce::{Threads, coalesced};
 use tilewright_layout::Space;
-use tilewright_plan::memory_synthesis::{Access, Solution, Tensor, Term, serve, solve};
-use tilewright_plan::movement::{AccessWay, Stride};
+use tilewright_plan::memory_synthesis::{SharedTensor, Solution, StrideTerm, TensorAccess, serve, solve};
+use tilewright_plan::movement::{AccessWay, AxisStride};
 use tilewright_target::wavefronts;
 use tilewright_vendor_testkit::prelude::*;
 
@@ -13,7 +13,7 @@ const LANES: u64 = 64;
 
 /// 64 rows of 32 elements of 16 bits, row after row in global memory.
 fn global() -> GlobalTensor {
-    let axes = vec![(Dim::tensor(0), 64, Stride::MultipleOf(8)), (Dim::tensor(1), 32, Stride::Elements(1))];
+    let axes = vec![(Dim::tensor(0), 64, AxisStride::MultipleOf(8)), (Dim::tensor(1), 32, AxisStride::Elements(1))];
     GlobalTensor { axes, alignment: 16 }
 }
 
@@ -41,9 +41,9 @@ fn factors() -> Vec<LinearLayout> {
 
 fn found(target: &AmdTarget, copied: &LinearLayout, factor: &LinearLayout) -> Solution {
     let means = means(target);
-    let copy = Access::copy("the copy", copied.clone(), &means).only(|way| way.instruction().is_some());
-    let accesses = [copy, Access::load("the load", factor.clone(), &means)];
-    solve(&Tensor::new(&[64, 32], 16), &accesses, &means).expect("a memory")
+    let copy = TensorAccess::copy("the copy", copied.clone(), &means).only(|way| way.instruction().is_some());
+    let accesses = [copy, TensorAccess::load("the load", factor.clone(), &means)];
+    solve(&SharedTensor::new(&[64, 32], 16), &accesses, &means).expect("a memory")
 }
 
 /// Where an element lies, in bytes.
@@ -102,10 +102,10 @@ fn lanes_bring_side_by_side_what_the_memory_wants_there() {
         // What was found is served as it was found, by lanes that move by sums of bits.
         let means = means(&target);
         let again = [
-            Access::copy("the copy", fetched.clone(), &means).only(|way| way.instruction().is_some()),
-            Access::load("the load", factor.clone(), &means),
+            TensorAccess::copy("the copy", fetched.clone(), &means).only(|way| way.instruction().is_some()),
+            TensorAccess::load("the load", factor.clone(), &means),
         ];
-        let served = serve(&Tensor::new(&[64, 32], 16), &again, &solution.memory, &means).expect("all go");
+        let served = serve(&SharedTensor::new(&[64, 32], 16), &again, &solution.memory, &means).expect("all go");
         assert_eq!(served.served[0].fetched.as_ref(), Some(fetched));
         assert_eq!(served.served[1].wavefronts, load.wavefronts);
     }
@@ -120,16 +120,16 @@ fn lanes_that_bring_the_same_are_refused() {
     let way = rows.filter_map(|row| AccessWay::of_row(row, 6)).find(AccessWay::is_fetched).expect("the copy");
     let bit = |bits: &[u32]| bits.iter().map(|bit| 1u64 << bit).collect::<Vec<u64>>();
     let sums = distributed(&bit(&[6]), &[1 << 7, 1 << 8 | 1 << 7, 1 << 9, 1 << 10, 1, 2 | 1], &bit(&[2, 3]));
-    let term = Term::of_access(&sums, &way, 16).expect("sums of bits do");
+    let term = StrideTerm::of_access(&sums, &way, 16).expect("sums of bits do");
     assert_eq!((term.firm_bits(), term.decided_bits()), (1, 7));
     for (lanes, warps, reason) in [
         ([1 << 7, 1 << 7, 1 << 9, 1 << 10, 1, 2], [4, 8], "lanes bring the same"),
         ([1 << 7, 1 << 8, 1 << 9, 1 << 10, 1, 2 | 4], [4, 8], "no bits of coordinates tell apart"),
         ([1 << 7, 1 << 8, 1 << 9, 1 << 10, 1, 2], [2, 8], "move as others do"),
     ] {
-        let refused = Term::of_access(&distributed(&[1 << 6], &lanes, &warps), &way, 16).expect_err(reason);
+        let refused = StrideTerm::of_access(&distributed(&[1 << 6], &lanes, &warps), &way, 16).expect_err(reason);
         assert!(refused.contains(reason), "{refused}");
     }
-    let apart = Term::of_access(&distributed(&[1 << 6 | 1], &[128, 256, 512, 1024, 2, 4], &[8, 16]), &way, 16);
+    let apart = StrideTerm::of_access(&distributed(&[1 << 6 | 1], &[128, 256, 512, 1024, 2, 4], &[8, 16]), &way, 16);
     assert!(apart.expect_err("a lane's own").contains("in the order of memory"));
 }

@@ -6,9 +6,9 @@ use tilewright_dialects::{FILES, all, imports};
 use tilewright_tile::import::import;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::transform::at_once;
-use tilewright_tile::{Module, text, verify};
+use tilewright_tile::{TileModule, text, verify};
 
-fn read(program: &str) -> Module {
+fn read(program: &str) -> TileModule {
     let module = text::parse(program, &all()).unwrap_or_else(|error| panic!("{error}\n{program}"));
     verify(&module).unwrap_or_else(|violation| panic!("{}\n{program}", violation.in_text(program)));
     module

@@ -1,7 +1,7 @@
 //! Arithmetic, comparisons, selects and byte permutes.
 
 use rspirv::spirv::{Op, Word};
-use tilewright_kernel::{Binary, Compare, Element, Space, Type};
+use tilewright_kernel::{Binary, Compare, Element, MemorySpace, Type};
 use tilewright_plugin::CompileError;
 
 use super::emit::Emitter;
@@ -255,11 +255,13 @@ impl Emitter {
         let (base, distance) = (pointer.scalar()?, bytes.scalar()?);
         let ty = self.part_type(pointer.ty);
         let moved = match (pointer.ty, bytes.ty) {
-            (Type::Pointer(Space::Global), Type::Scalar(Element::I32 | Element::I64)) => {
+            (Type::Pointer(MemorySpace::Global), Type::Scalar(Element::I32 | Element::I64)) => {
                 self.value(Op::PtrAccessChain, ty, [base, distance])?
             }
-            (Type::Pointer(Space::Shared), Type::Scalar(Element::I32)) => self.value(Op::IAdd, ty, [base, distance])?,
-            (Type::Pointer(Space::Shared), Type::Scalar(Element::I64)) => {
+            (Type::Pointer(MemorySpace::Shared), Type::Scalar(Element::I32)) => {
+                self.value(Op::IAdd, ty, [base, distance])?
+            }
+            (Type::Pointer(MemorySpace::Shared), Type::Scalar(Element::I64)) => {
                 let low = self.value(Op::UConvert, ty, [distance])?;
                 self.value(Op::IAdd, ty, [base, low])?
             }

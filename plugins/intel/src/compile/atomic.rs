@@ -5,7 +5,7 @@
 
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{Capability, Op, Word};
-use tilewright_kernel::{Atomic, Binary, Cast, Element, MemoryOrder, MemoryScope, Space, Type, Value};
+use tilewright_kernel::{Atomic, Binary, Cast, Element, MemoryOrder, MemoryScope, MemorySpace, Type, Value};
 use tilewright_plugin::CompileError;
 
 use super::emit::phi_operands;
@@ -164,7 +164,7 @@ impl Lowering<'_> {
             return Ok((pointer, None));
         }
         let (address, bits) = match pointer.ty {
-            Type::Pointer(Space::Global) => (Type::Scalar(Element::I64), 64),
+            Type::Pointer(MemorySpace::Global) => (Type::Scalar(Element::I64), 64),
             _ => (Type::Scalar(Element::I32), 32),
         };
         let emitter = &mut *self.emitter;

@@ -2,7 +2,7 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{FPRoundingMode, Op, Word};
-use tilewright_kernel::{Cast, Element, Space, Type};
+use tilewright_kernel::{Cast, Element, MemorySpace, Type};
 use tilewright_plugin::CompileError;
 
 use super::emit::Emitter;
@@ -128,11 +128,11 @@ impl Emitter {
         }
         let plain = self.pointer_to_integer(a)?;
         match ty {
-            Type::Pointer(Space::Shared) => {
+            Type::Pointer(MemorySpace::Shared) => {
                 let word = self.bits(&plain, Type::Scalar(Element::I32))?;
                 Ok(Held::new(ty, word.parts))
             }
-            Type::Pointer(Space::Global) => {
+            Type::Pointer(MemorySpace::Global) => {
                 let address = self.bits(&plain, Type::Scalar(Element::I64))?.scalar()?;
                 let pointer = self.part_type(ty);
                 Ok(Held::new(ty, vec![self.value(Op::ConvertUToPtr, pointer, [address])?]))
@@ -149,8 +149,8 @@ impl Emitter {
     /// A pointer as the integer of its width; anything else as it is.
     fn pointer_to_integer(&mut self, a: &Held) -> Result<Held, CompileError> {
         match a.ty {
-            Type::Pointer(Space::Shared) => Ok(Held { ty: Type::Scalar(Element::I32), ..a.clone() }),
-            Type::Pointer(Space::Global) => {
+            Type::Pointer(MemorySpace::Shared) => Ok(Held { ty: Type::Scalar(Element::I32), ..a.clone() }),
+            Type::Pointer(MemorySpace::Global) => {
                 let integer = self.element_type(Element::I64, 1);
                 let bits = self.value(Op::ConvertPtrToU, integer, [a.scalar()?])?;
                 Ok(Held::new(Type::Scalar(Element::I64), vec![bits]))

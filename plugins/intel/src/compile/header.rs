@@ -1,6 +1,6 @@
 //! What can be said of a kernel without its body: its name, its parameters, its launch.
 
-use tilewright_kernel::{Kernel, Space, Type};
+use tilewright_kernel::{Kernel, MemorySpace, Type};
 use tilewright_plugin::CompileError;
 
 use super::Machine;
@@ -26,7 +26,7 @@ pub(super) fn check_header(machine: Machine<'_>, kernel: &Kernel) -> Result<(), 
         return Err(unsupported(format!("{} parameters; there can be {MAX_PARAMETERS}", kernel.parameters.len())));
     }
     for parameter in &kernel.parameters {
-        if !matches!(parameter.ty, Type::Scalar(_) | Type::Pointer(Space::Global)) {
+        if !matches!(parameter.ty, Type::Scalar(_) | Type::Pointer(MemorySpace::Global)) {
             let (name, ty) = (&parameter.name, parameter.ty);
             return Err(invalid(format!("parameter `{name}` is {ty}; scalars and global pointers can be passed")));
         }

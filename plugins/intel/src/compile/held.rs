@@ -2,7 +2,7 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, StorageClass, Word};
-use tilewright_kernel::{Element, Space, Type};
+use tilewright_kernel::{Element, MemorySpace, Type};
 use tilewright_plugin::CompileError;
 
 use super::emit::Emitter;
@@ -87,8 +87,8 @@ impl Emitter {
     /// The SPIR-V type of each part of a value. A shared pointer is a 32-bit offset.
     pub(super) fn part_type(&mut self, ty: Type) -> Word {
         match ty {
-            Type::Pointer(Space::Global) | Type::TensorMap => self.byte_pointer(StorageClass::CrossWorkgroup),
-            Type::Pointer(Space::Shared | Space::Cluster) => self.element_type(Element::I32, 1),
+            Type::Pointer(MemorySpace::Global) | Type::TensorMap => self.byte_pointer(StorageClass::CrossWorkgroup),
+            Type::Pointer(MemorySpace::Shared | MemorySpace::Cluster) => self.element_type(Element::I32, 1),
             Type::Scalar(element) => self.element_type(element, 1),
             Type::Vector(element, _) | Type::Pending(element, _) => self.element_type(element, part_width(ty)),
         }

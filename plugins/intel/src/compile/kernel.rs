@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Capability, ExecutionMode, ExecutionModel, FunctionControl, Op, Word};
 use tilewright_kernel::{
-    Element, Kernel, MathFunction, Op as KernelOp, Region, Space, SpecialRegister, Statement, Type, Value,
+    Element, Kernel, MathFunction, MemorySpace, Op as KernelOp, Region, SpecialRegister, Statement, Type, Value,
 };
 use tilewright_plugin::{CompileError, issued_row};
 use tilewright_target::InstructionKind;
@@ -370,7 +370,7 @@ impl Lowering<'_> {
         if width < 64 && bits >> width != 0 {
             return Err(invalid(format!("{bits:#x} has more than {width} bits")));
         }
-        if ty == Type::Pointer(Space::Global) {
+        if ty == Type::Pointer(MemorySpace::Global) {
             let address = self.emitter.constant_value(Type::Scalar(Element::I64), bits);
             return self.emitter.bits(&address, ty);
         }
@@ -417,7 +417,7 @@ impl Lowering<'_> {
     fn shared_address(&mut self, buffer: u32) -> Result<Held, CompileError> {
         let offset = self.offsets.get(buffer as usize).copied();
         let offset = offset.ok_or_else(|| invalid(format!("there is no shared buffer {buffer}")))?;
-        Ok(self.emitter.constant_value(Type::Pointer(Space::Shared), offset))
+        Ok(self.emitter.constant_value(Type::Pointer(MemorySpace::Shared), offset))
     }
 
     fn load(&mut self, (pointer, offset, alignment): (Value, i32, u32), ty: Type) -> Result<Held, CompileError> {

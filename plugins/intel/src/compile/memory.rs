@@ -2,7 +2,7 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{MemoryAccess, Op, StorageClass, Word};
-use tilewright_kernel::{Cast, Element, Space, Type};
+use tilewright_kernel::{Cast, Element, MemorySpace, Type};
 use tilewright_plugin::CompileError;
 
 use super::emit::Emitter;
@@ -103,8 +103,8 @@ impl Emitter {
         let bytes = i64::from(access.offset) + bytes;
         let base = access.pointer.scalar()?;
         let (class, byte) = match access.pointer.ty {
-            Type::Pointer(Space::Global) => (StorageClass::CrossWorkgroup, self.global_byte(base, bytes)?),
-            Type::Pointer(Space::Shared) => {
+            Type::Pointer(MemorySpace::Global) => (StorageClass::CrossWorkgroup, self.global_byte(base, bytes)?),
+            Type::Pointer(MemorySpace::Shared) => {
                 let shared = access.shared.ok_or_else(|| invalid("the kernel has no shared memory"))?;
                 (StorageClass::Workgroup, self.shared_byte(shared, base, bytes)?)
             }

@@ -10,4 +10,4 @@ mod samples;
 mod spelling;
 mod vendor_families;
 
-pub use vendor_families::VendorFamilies;
+pub use vendor_families::IntelFamilies;

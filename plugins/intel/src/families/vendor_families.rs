@@ -12,11 +12,11 @@ use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, Sample, Sampl
 ///
 /// All architectures have the same families; the samples are those of one.
 #[derive(Debug, Clone, Default)]
-pub struct VendorFamilies {
+pub struct IntelFamilies {
     architecture: String,
 }
 
-impl VendorFamilies {
+impl IntelFamilies {
     /// The families, with the samples of an architecture.
     #[must_use]
     pub fn of(architecture: &str) -> Self {
@@ -27,7 +27,7 @@ impl VendorFamilies {
 // `subgroup_2d_block` alone is no layout; it is named so that its operands come here.
 const NAMES: [&str; 5] = ["dpas", "dpas_scale", "dot_operand", "dot_op", "subgroup_2d_block"];
 
-impl Families for VendorFamilies {
+impl Families for IntelFamilies {
     fn names(&self) -> Vec<String> {
         NAMES.iter().map(|&name| name.to_owned()).collect()
     }

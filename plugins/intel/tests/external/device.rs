@@ -5,7 +5,7 @@
 
 use crate::validated_target::{ValidatedTarget, target};
 use tilewright_plan::movement::{BlockLoads, BlockSource};
-use tilewright_plugin::{Buffer, LoadedCode};
+use tilewright_plugin::{DeviceBuffer, LoadedCode};
 use tilewright_vendor_testkit::dots::{planned, question};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::{BlockTile, block_load_case};
@@ -79,7 +79,7 @@ pub fn dots_are_products() {
 /// A kernel that writes the number of its block, times a scalar, to the block's place.
 fn numbering(target: &ValidatedTarget) -> Artifact {
     let i32 = Type::Scalar(Element::I32);
-    let parameters = [("out", Type::Pointer(Space::Global)), ("factor", i32)];
+    let parameters = [("out", Type::Pointer(MemorySpace::Global)), ("factor", i32)];
     let mut builder = Builder::new("numbering", Launch { lanes: 16, warps: 2, blocks: 1 }, &parameters);
     let (out, factor) = (builder.parameter(0), builder.parameter(1));
     let block = builder.special(SpecialRegister::Program(0));
@@ -118,7 +118,7 @@ pub fn misuse_is_an_error_that_says_what_is_wrong() {
     let whole = [LaunchArgument::Buffer(out), LaunchArgument::Scalar { bits: 1, width: 32 }];
     assert!(matches!(device.write(out, 4, &[0; 5]), Err(DeviceError::BadBuffer(_))));
     assert!(matches!(device.read(out, u64::MAX, 2), Err(DeviceError::BadBuffer(_))));
-    assert!(matches!(device.read(Buffer(4711), 0, 0), Err(DeviceError::BadBuffer(_))));
+    assert!(matches!(device.read(DeviceBuffer(4711), 0, 0), Err(DeviceError::BadBuffer(_))));
     assert!(matches!(device.allocate(u64::MAX), Err(DeviceError::OutOfMemory(_))));
     assert!(matches!(device.launch(&launch(LoadedCode(4711), [1; 3], &whole)), Err(DeviceError::BadLaunch(_))));
     assert!(matches!(device.launch(&launch(code, [0, 1, 1], &whole)), Err(DeviceError::BadLaunch(_))));

@@ -21,7 +21,7 @@ const DONE: &str = "all calls were made";
 
 /// A kernel that stores a scalar where its argument says.
 fn storing(target: &ValidatedTarget) -> Artifact {
-    let parameters = [("out", Type::Pointer(Space::Global)), ("value", Type::Scalar(Element::I32))];
+    let parameters = [("out", Type::Pointer(MemorySpace::Global)), ("value", Type::Scalar(Element::I32))];
     let mut builder = Builder::new("storing", Launch { lanes: 16, warps: 2, blocks: 1 }, &parameters);
     let (out, value) = (builder.parameter(0), builder.parameter(1));
     let block = builder.special(SpecialRegister::Program(0));

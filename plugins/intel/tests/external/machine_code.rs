@@ -19,7 +19,10 @@ pub fn missing_disassembler() -> Option<String> {
 
 fn spirv_of_a_product() -> Vec<u8> {
     let target = target("max1550");
-    object(&target, &planned(&target, &Question { warps: 1, ..question(&target, [8, 16, 16], ["f16", "f16", "f32"]) }))
+    object(
+        &target,
+        &planned(&target, &MmaProblem { warps: 1, ..question(&target, [8, 16, 16], ["f16", "f16", "f32"]) }),
+    )
 }
 
 fn run(compiler: &Path, at: &Path, arguments: &[&str]) -> Result<Output, String> {
@@ -74,7 +77,7 @@ pub fn dpas_is_issued_as_often_as_planned() {
         for types in [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["i8", "i8", "i32"]] {
             // Rows of 32 bytes, of which no blocks are loaded: the offline compiler of Debian 12 leaves these to be linked.
             let k = if types[0] == "i8" { 32 } else { 16 };
-            let question = Question { warps: 1, ..question(&target, [rows, lanes, k], types) };
+            let question = MmaProblem { warps: 1, ..question(&target, [rows, lanes, k], types) };
             let plan = planned(&target, &question);
             assert!(plan.row().is_some_and(|row| row.starts_with("dpas")), "{name} {types:?}: {}", plan.unit_name());
             let spirv = object(&target, &plan);

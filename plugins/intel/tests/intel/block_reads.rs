@@ -12,8 +12,8 @@ use tilewright_vendor_testkit::dots::{assembly, object, planned, proven, questio
 use tilewright_vendor_testkit::prelude::*;
 
 /// Both factors of this product are loaded by blocks.
-fn by_blocks(target: &ValidatedTarget) -> Question {
-    Question { warps: 1, ..question(target, [8, 32, 32], ["f16", "f16", "f32"]) }
+fn by_blocks(target: &ValidatedTarget) -> MmaProblem {
+    MmaProblem { warps: 1, ..question(target, [8, 32, 32], ["f16", "f16", "f32"]) }
 }
 
 fn row(name: &str) -> Instruction {
@@ -85,7 +85,7 @@ fn factors_are_loaded_by_blocks_where_they_are_as_the_unit_takes_them() {
         // Warps share out rows, or columns.
         (["f16", "f16", "f32"], [64, 64, 64], 4, ["", "transform_16b_"]),
     ] {
-        let plan = proven(&target, &Question { warps, ..question(&target, shape, types) });
+        let plan = proven(&target, &MmaProblem { warps, ..question(&target, shape, types) });
         assert!(plan.row().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.unit_name());
         let feeds = plan.feeds(means(&target)).unwrap();
         for (feed, expected) in feeds.iter().zip(expected) {
@@ -106,7 +106,7 @@ fn factors_are_loaded_by_blocks_where_they_are_as_the_unit_takes_them() {
 fn chunks_are_blocks_of_one_matrix() {
     let target = target("max1550");
     for (shape, warps) in [([8, 32, 2048], 1), ([64, 64, 1024], 4)] {
-        let plan = proven(&target, &Question { warps, ..question(&target, shape, ["f16", "f16", "f32"]) });
+        let plan = proven(&target, &MmaProblem { warps, ..question(&target, shape, ["f16", "f16", "f32"]) });
         assert!(plan.chunks() > 1);
         let feeds = plan.feeds(means(&target)).unwrap();
         assert!(feeds.iter().all(|feed| feed.blocks.is_some()), "{shape:?}");

@@ -30,7 +30,7 @@ fn layouts_are_those_of_the_dpas_family() {
         for (types, bits, width) in
             [(["f16", "f16", "f32"], 16, 1), (["bf16", "bf16", "f32"], 16, 1), (["i8", "i8", "i32"], 8, 2)]
         {
-            let asked = Question { k_width: Some(width), ..question(&target, [32, 32, 32], types) };
+            let asked = MmaProblem { k_width: Some(width), ..question(&target, [32, 32, 32], types) };
             let plan = proven(&target, &asked);
             let lanes = i64::from(target.description().lanes.default);
             is_of_families(&target, &plan, &dpas(&plan, bits, lanes), None);
@@ -92,7 +92,7 @@ pub fn products_of_blocks(target: &ValidatedTarget) -> impl Iterator<Item = Cont
     types.into_iter().flat_map(move |types| {
         let columns = if types[0] == "i8" { 64 } else { 32 };
         [[16, columns, 64], [8, columns, 128]].map(move |shape| {
-            let plan = planned(target, &Question { warps: 1, ..question(target, shape, types) });
+            let plan = planned(target, &MmaProblem { warps: 1, ..question(target, shape, types) });
             assert!(plan.row().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.unit_name());
             plan
         })
@@ -115,6 +115,6 @@ fn older_compilers_have_functions_in_the_place_of_loads_of_blocks() {
         assert_ne!(older, object(&target, &plan));
     }
     // Without loads of blocks nothing changes.
-    let lone = Question { warps: 1, ..question(&target, [8, 16, 16], ["f16", "f16", "f32"]) };
+    let lone = MmaProblem { warps: 1, ..question(&target, [8, 16, 16], ["f16", "f16", "f32"]) };
     assert_eq!(for_older_compilers(&object(&target, &planned(&target, &lone))).unwrap(), None);
 }

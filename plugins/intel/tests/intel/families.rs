@@ -1,7 +1,7 @@
 //! The families of this plugin against the expectations of Intel's Triton backend.
 
 use serde_json::Value;
-use tilewright_intel::families::VendorFamilies;
+use tilewright_intel::families::IntelFamilies;
 use tilewright_intel::instructions::rows;
 use tilewright_testkit::known_answers::numbers;
 use tilewright_vendor_testkit::prelude::*;
@@ -53,7 +53,7 @@ fn spec(case: &Value) -> FamilySpec {
 fn attributes(name: &str, values: &Value) -> FamilySpec {
     let mut spec = FamilySpec::new(name);
     for (key, value) in values.as_object().expect("named values").iter().filter(|(_, value)| !value.is_null()) {
-        let value: Attribute = serde_json::from_value(value.clone()).expect("a number or a list");
+        let value: FamilyAttribute = serde_json::from_value(value.clone()).expect("a number or a list");
         spec = spec.with(&snake_case(key), value);
     }
     spec
@@ -74,7 +74,7 @@ fn snake_case(word: &str) -> String {
 fn samples_are_layouts_and_feed_instructions_that_there_are() {
     let mut feeding = 0;
     for (architecture, lanes) in [("pvc", 16), ("pvc", 32), ("xe2", 16), ("xe2", 32), ("dg2", 8)] {
-        let own = VendorFamilies::of(architecture);
+        let own = IntelFamilies::of(architecture);
         let instructions = rows(architecture);
         for warps in [1, 2, 4, 8] {
             for element_bits in [8, 16, 32, 64] {
@@ -88,7 +88,7 @@ fn samples_are_layouts_and_feed_instructions_that_there_are() {
         }
     }
     assert!(feeding > 0);
-    let none = VendorFamilies::of("unheard-of").samples(SampleUse { lanes: 16, warps: 4, element_bits: 16 });
+    let none = IntelFamilies::of("unheard-of").samples(SampleUse { lanes: 16, warps: 4, element_bits: 16 });
     assert!(none.is_empty());
 }
 
@@ -124,7 +124,10 @@ fn clusters_share_out_operands_and_scales() {
         .with("threads_per_warp", 16)
         .with("warps_per_cta", [1, 1])
         .with("rep_cluster", [1, 1])
-        .with("cga_layout", Attribute::List(vec![Attribute::from(&[0i64, 1][..]), Attribute::from(&[1i64, 0][..])]));
+        .with(
+            "cga_layout",
+            FamilyAttribute::List(vec![FamilyAttribute::from(&[0i64, 1][..]), FamilyAttribute::from(&[1i64, 0][..])]),
+        );
     let of = |name: &str, index: i64| FamilySpec::new(name).with("operand_index", index).of(dpas.clone());
     for (spec, shape, blocks) in [
         (dpas.clone(), [32, 64], [[0, 32], [16, 0]]),
@@ -139,8 +142,8 @@ fn clusters_share_out_operands_and_scales() {
     }
 }
 
-fn families() -> VendorFamilies {
-    VendorFamilies::of("pvc")
+fn families() -> IntelFamilies {
+    IntelFamilies::of("pvc")
 }
 
 #[test]

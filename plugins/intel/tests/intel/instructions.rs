@@ -1,7 +1,7 @@
 //! The instruction rows of this plugin against published tables, and against its own families.
 
 use serde_json::Value;
-use tilewright_intel::families::VendorFamilies;
+use tilewright_intel::families::IntelFamilies;
 use tilewright_intel::instructions::{rows, unused};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::{of_family, register, same_places};
@@ -157,6 +157,6 @@ fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
     of_family(&families(), spec, shape, &[Dim::REGISTER, Dim::LANE])
 }
 
-fn families() -> VendorFamilies {
-    VendorFamilies::of("pvc")
+fn families() -> IntelFamilies {
+    IntelFamilies::of("pvc")
 }

@@ -1,7 +1,7 @@
 //! Notations of this plugin's families: attribute text as Intel's Triton backend prints it, JSON,
 //! and the laws that join them.
 
-use tilewright_intel::families::VendorFamilies;
+use tilewright_intel::families::IntelFamilies;
 use tilewright_layout::{Sample, Spellings, spec_from_json, spec_to_json};
 use tilewright_vendor_testkit::prelude::*;
 
@@ -19,7 +19,7 @@ const TEXTS: [&str; 4] = [
 
 #[test]
 fn the_backends_text_comes_back() {
-    let own = VendorFamilies::default();
+    let own = IntelFamilies::default();
     let families = FamilySet::new(vec![&Neutral, &own]);
     let spellings = Spellings::of_families(&families);
     for text in TEXTS {
@@ -34,7 +34,7 @@ fn the_backends_text_comes_back() {
 fn every_layout_comes_back_from_its_text_and_json() {
     let mut checked = 0;
     for (architecture, lanes) in [("pvc", 16), ("dg2", 8), ("xe2", 16)] {
-        let own = VendorFamilies::of(architecture);
+        let own = IntelFamilies::of(architecture);
         let families = FamilySet::new(vec![&Neutral, &own]);
         for element_bits in [8, 16] {
             let samples = own.samples(SampleUse { lanes, warps: 4, element_bits });

@@ -1,6 +1,6 @@
 //! Parameters of the families of this plugin: what is wrong is said by name, and nothing panics.
 
-use tilewright_intel::families::VendorFamilies;
+use tilewright_intel::families::IntelFamilies;
 use tilewright_testkit::any_parameters;
 use tilewright_testkit::any_parameters::{Kind, Signature};
 use tilewright_vendor_testkit::parameters;
@@ -93,6 +93,6 @@ fn attribute_text_and_json_name_the_same_layouts() {
     same(&text, json);
 }
 
-fn families() -> VendorFamilies {
-    VendorFamilies::of("pvc")
+fn families() -> IntelFamilies {
+    IntelFamilies::of("pvc")
 }

@@ -78,7 +78,7 @@ fn matrices_that_cannot_be_named_are_refused_with_the_reason() {
     assert!(matches!(none, Err(MovementError::Impossible { reasons }) if reasons.contains("no row that prefetches")));
 }
 
-fn proven(plan: &Prefetch, ahead: Ahead) -> Result<tilewright_emulator::Report, CheckFailure> {
+fn proven(plan: &Prefetch, ahead: Ahead) -> Result<tilewright_emulator::RunReport, CheckFailure> {
     let target = target("max1550");
     prefetch_case(plan, 16, ahead, means(&target)).and_then(|case| check_emulated(&case, means(&target)))
 }

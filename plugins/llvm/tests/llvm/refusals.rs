@@ -3,7 +3,7 @@
 
 use crate::dialect;
 use tilewright_kernel::{Exchange, Issuers, Queue, Region, SharedBuffer, Statement};
-use tilewright_llvm::Form;
+use tilewright_llvm::LlvmForm;
 use tilewright_testkit::split_mix::SplitMix64;
 use tilewright_vendor_testkit::damage::damage;
 use tilewright_vendor_testkit::kernels;
@@ -18,7 +18,7 @@ const BYTE: Type = Type::Scalar(Element::I8);
 fn error<T>(make: impl FnOnce(&mut Builder) -> T) -> CompileError {
     let mut k = Builder::new("bad", LAUNCH, &[("at", GLOBAL), ("word", WORD)]);
     make(&mut k);
-    dialect::code(&module(vec![k.finish()]), 2, &[Form::Assembly]).unwrap_err()
+    dialect::code(&module(vec![k.finish()]), 2, &[LlvmForm::Assembly]).unwrap_err()
 }
 
 #[track_caller]
@@ -105,7 +105,7 @@ fn memory_accesses_must_be_possible() {
             k.value(WORD, Op::Load { pointer: AT, predicate: None, offset: 0, alignment })
         });
     }
-    invalid("no shared buffer 0", |k| k.value(Type::Pointer(Space::Shared), Op::SharedAddress { buffer: 0 }));
+    invalid("no shared buffer 0", |k| k.value(Type::Pointer(MemorySpace::Shared), Op::SharedAddress { buffer: 0 }));
     unsupported("vectors of i1 in memory", |k| {
         k.value(Type::Vector(Element::I1, 4), Op::Load { pointer: AT, predicate: None, offset: 0, alignment: 1 })
     });
@@ -207,7 +207,7 @@ fn regions_nest_to_a_bounded_depth() {
 
 #[test]
 fn kernels_must_have_names_parameters_and_memory_that_exist() {
-    let refused = |kernels: Vec<Kernel>| match dialect::code(&module(kernels), 2, &[Form::Assembly]) {
+    let refused = |kernels: Vec<Kernel>| match dialect::code(&module(kernels), 2, &[LlvmForm::Assembly]) {
         Err(CompileError::Invalid(message)) => message,
         other => panic!("{other:?}"),
     };
@@ -216,7 +216,7 @@ fn kernels_must_have_names_parameters_and_memory_that_exist() {
         assert!(refused(vec![named(name)]).contains("letters, digits and underscores"), "{name:?}");
     }
     assert!(refused(vec![named("twice"), named("twice")]).contains("same name"));
-    for ty in [QUAD, Type::Pointer(Space::Shared)] {
+    for ty in [QUAD, Type::Pointer(MemorySpace::Shared)] {
         let kernel = Builder::new("bad", LAUNCH, &[("p", ty)]).finish();
         assert!(refused(vec![kernel]).contains("parameter `p` cannot be"));
     }
@@ -233,7 +233,7 @@ fn a_kernel_named_like_another_ones_memory_keeps_its_name() {
     let mut first = kernels::through_shared(LAUNCH, tilewright_kernel::Scope::Block);
     first.name = "k".to_owned();
     let second = Builder::new("k_shared", LAUNCH, &[]).finish();
-    let code = dialect::code(&module(vec![first, second]), 2, &[Form::Intermediate]).unwrap();
+    let code = dialect::code(&module(vec![first, second]), 2, &[LlvmForm::Intermediate]).unwrap();
     assert!(code.intermediate.unwrap().contains("void @k_shared()"));
 }
 
@@ -241,13 +241,13 @@ fn a_kernel_named_like_another_ones_memory_keeps_its_name() {
 fn levels_that_do_not_exist_are_errors_of_the_option() {
     let error = dialect::code(&Module::default(), 9, &[]).unwrap_err();
     assert!(matches!(error, CompileError::Option { .. }), "{error}");
-    assert!(dialect::code(&Module::default(), 2, &[Form::Assembly, Form::Object]).is_ok());
+    assert!(dialect::code(&Module::default(), 2, &[LlvmForm::Assembly, LlvmForm::Object]).is_ok());
 }
 
 #[test]
 fn all_threads_get_the_same_code() {
     let everything = kernels::all(LAUNCH);
-    let forms = [Form::Intermediate, Form::Assembly, Form::Object];
+    let forms = [LlvmForm::Intermediate, LlvmForm::Assembly, LlvmForm::Object];
     let expected = dialect::code(&everything, 2, &forms).unwrap();
     std::thread::scope(|scope| {
         let compile = || dialect::code(&everything, 2, &forms).unwrap();

@@ -1,7 +1,7 @@
 //! Atomic operations as PTX's `atom`: LLVM's instructions say neither the order nor the scope of those that change memory
 //! by arithmetic. Source: PTX ISA, `atom`.
 
-use tilewright_kernel::{Atomic, Element, MemoryOrder, MemoryScope, Space};
+use tilewright_kernel::{Atomic, Element, MemoryOrder, MemoryScope, MemorySpace};
 use tilewright_llvm::values::BasicValueEnum;
 use tilewright_llvm::{AtomicUpdate, Emitter};
 use tilewright_plugin::CompileError;
@@ -27,7 +27,7 @@ pub(super) fn emit<'ctx>(
         MemoryScope::System => "sys",
     };
     let (space, pointer, address) = match atomic.space {
-        Space::Global => ("global", atomic.pointer.into(), "l"),
+        MemorySpace::Global => ("global", atomic.pointer.into(), "l"),
         _ => ("shared", emit.shared_address(atomic.pointer)?.into(), "r"),
     };
     let bits = atomic.element.bits();

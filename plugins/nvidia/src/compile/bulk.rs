@@ -1,7 +1,7 @@
 //! Bulk copies as PTX, whose mnemonic is the row's name: one elected lane issues them, always the same, so that the groups
 //! that it commits are those that it waits for.
 
-use tilewright_kernel::{Space, Type};
+use tilewright_kernel::{MemorySpace, Type};
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::BasicValueEnum;
 use tilewright_plugin::CompileError;
@@ -42,7 +42,7 @@ fn passed<'ctx>(
     (ty, value): Typed<'ctx>,
 ) -> Result<(BasicValueEnum<'ctx>, &'static str), CompileError> {
     match (ty, value) {
-        (Type::Pointer(Space::Shared), BasicValueEnum::PointerValue(pointer)) => {
+        (Type::Pointer(MemorySpace::Shared), BasicValueEnum::PointerValue(pointer)) => {
             Ok((emit.shared_address(pointer)?.into(), "r"))
         }
         (_, BasicValueEnum::PointerValue(_)) => Ok((value, "l")),

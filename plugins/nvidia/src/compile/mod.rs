@@ -15,7 +15,7 @@ mod registers;
 mod tensor;
 
 use tilewright_kernel::Module;
-use tilewright_llvm::{Code, Form, check_functions, check_limits, kernel_metadata};
+use tilewright_llvm::{GeneratedCode, LlvmForm, check_functions, check_limits, kernel_metadata};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Payload, check_maps};
 use tilewright_target::{Instruction, TargetDescription};
 
@@ -40,12 +40,12 @@ pub(crate) fn compile(
     let mut forms = Vec::new();
     for emit in &options.emit {
         match emit {
-            Emit::Intermediate => forms.push(Form::Intermediate),
+            Emit::Intermediate => forms.push(LlvmForm::Intermediate),
             // The object is made from the PTX.
-            Emit::Assembly | Emit::Object => forms.push(Form::Assembly),
+            Emit::Assembly | Emit::Object => forms.push(LlvmForm::Assembly),
             Emit::Functions => {
                 check_functions(target, module)?;
-                forms.push(Form::Functions);
+                forms.push(LlvmForm::Functions);
             }
             _ => {}
         }
@@ -61,7 +61,7 @@ pub(crate) fn compile(
 /// numbers from run to run.
 const OF_PTXAS: &str = "cubin";
 
-fn payloads(target: &TargetDescription, code: Code, emit: &[Emit]) -> Result<Vec<Payload>, CompileError> {
+fn payloads(target: &TargetDescription, code: GeneratedCode, emit: &[Emit]) -> Result<Vec<Payload>, CompileError> {
     let mut payloads = Vec::new();
     let payload =
         |form, format: &str, bytes| Payload { form, format: format.to_owned(), bytes, may_differ: format == OF_PTXAS };

@@ -4,8 +4,8 @@
 use tilewright_kernel::{Element, Kernel, MathFunction, MemoryScope, Queue, Scope, Type};
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
-    AtomicUpdate, Dialect, Emitter, KernelForm, Machine, MapForm, SharedForm, no_clusters, no_function, no_mbarriers,
-    no_queue, no_tensor_memory, queue_of, shared_bytes,
+    AtomicUpdate, Dialect, Emitter, KernelForm, LlvmTarget, MapForm, SharedForm, no_clusters, no_function,
+    no_mbarriers, no_queue, no_tensor_memory, queue_of, shared_bytes,
 };
 use tilewright_plugin::{CompileError, issued_row};
 use tilewright_target::{Instruction, TargetDescription};
@@ -68,8 +68,8 @@ impl Ptx<'_> {
 }
 
 impl Dialect for Ptx<'_> {
-    fn machine(&self) -> Machine {
-        Machine {
+    fn machine(&self) -> LlvmTarget {
+        LlvmTarget {
             triple: "nvptx64-nvidia-cuda".to_owned(),
             cpu: self.target.architecture.clone(),
             // Without a feature `+ptxNN` LLVM takes the lowest PTX version that has the processor.

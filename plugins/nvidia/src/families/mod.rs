@@ -13,4 +13,4 @@ mod tensor_memory;
 pub(crate) mod tensor_memory_access;
 mod vendor_families;
 
-pub use vendor_families::VendorFamilies;
+pub use vendor_families::NvidiaFamilies;

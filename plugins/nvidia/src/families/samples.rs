@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use tilewright_layout::{Attribute, Dim, FamilySpec, LinearLayout, Sample, SampleUse};
+use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, LinearLayout, Sample, SampleUse};
 use tilewright_target::{Instruction, InstructionKind, Operand};
 
 use crate::instructions::rows;
@@ -134,10 +134,10 @@ fn tensor_memory(use_case: SampleUse) -> Vec<Sample> {
 fn through_tensor_memory(use_case: SampleUse) -> [Sample; 2] {
     let registers = |variant: &str| {
         FamilySpec::new("tmem_reg")
-            .with("memory", Attribute::Spec(Box::new(in_tensor_memory([128, 64]))))
+            .with("memory", FamilyAttribute::Spec(Box::new(in_tensor_memory([128, 64]))))
             .with("element_bits", i64::from(use_case.element_bits))
             .with("num_warps", i64::from(use_case.warps))
-            .with("instr_variant", Attribute::Text(variant.to_owned()))
+            .with("instr_variant", FamilyAttribute::Text(variant.to_owned()))
     };
     [Sample::new("tmem-32x32b", registers("32x32b")), Sample::new("tmem-16x256b", registers("16x256b"))]
 }

@@ -6,7 +6,7 @@
 
 use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::{cluster_layout, identity_nd, no_larger_than, share_of};
-use tilewright_layout::{Attribute, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Space};
+use tilewright_layout::{Dim, FamilyAttribute, FamilyError, FamilySpec, LayoutError, LinearLayout, Space};
 
 /// Rows of tensor memory.
 const ROWS: u64 = 128;
@@ -140,8 +140,8 @@ pub(super) fn scales(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     let read = spec.parameters();
     let along_first = match read.optional(&["block_rep_order"]) {
         None => false,
-        Some(Attribute::Text(order)) if order == "mnThenK" => false,
-        Some(Attribute::Text(order)) if order == "kThenMn" => true,
+        Some(FamilyAttribute::Text(order)) if order == "mnThenK" => false,
+        Some(FamilyAttribute::Text(order)) if order == "kThenMn" => true,
         Some(_) => return Err(read.wrong("block_rep_order", "is neither mnThenK nor kThenMn")),
     };
     let _ = read.bases_or_none(&["cga_layout"])?;

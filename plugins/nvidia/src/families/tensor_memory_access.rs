@@ -6,7 +6,9 @@
 
 use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::cluster_layout;
-use tilewright_layout::{Attribute, Dim, Families, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, Space};
+use tilewright_layout::{
+    Dim, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, Space,
+};
 
 /// Rows of tensor memory.
 const ROWS: u64 = 128;
@@ -35,13 +37,13 @@ pub(crate) fn atom(variant: &str) -> Option<Atom> {
 /// The layout of the registers.
 pub(super) fn registers(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
-    let Attribute::Spec(memory) = read.required(&["memory"])? else {
+    let FamilyAttribute::Spec(memory) = read.required(&["memory"])? else {
         return Err(read.wrong("memory", "must be a layout of tensor memory"));
     };
     let bits = read.power(&["element_bits"])?;
     let warps = read.power(&["num_warps"])?;
     let variant = match read.required(&["instr_variant"])? {
-        Attribute::Text(word) => atom(word),
+        FamilyAttribute::Text(word) => atom(word),
         _ => None,
     };
     let variant =

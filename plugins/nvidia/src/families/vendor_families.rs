@@ -18,13 +18,13 @@ use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, Sample, Sampl
 ///
 /// All architectures have the same families; the samples are those of one.
 #[derive(Debug, Clone, Default)]
-pub struct VendorFamilies {
+pub struct NvidiaFamilies {
     architecture: String,
     /// The products of samples, found when the first one is asked for.
     products: OnceLock<Products>,
 }
 
-impl VendorFamilies {
+impl NvidiaFamilies {
     /// The families, with the samples of an architecture.
     #[must_use]
     pub fn of(architecture: &str) -> Self {
@@ -45,7 +45,7 @@ const NAMES: [&str; 10] = [
     "tmem_reg",
 ];
 
-impl Families for VendorFamilies {
+impl Families for NvidiaFamilies {
     fn names(&self) -> Vec<String> {
         NAMES.iter().map(|&name| name.to_owned()).collect()
     }

@@ -3,7 +3,7 @@
 use crate::overlap::program::text;
 use crate::targets::target;
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_verify::case::Case;
+use tilewright_verify::case::ProgramCase;
 
 /// Words of what goes on.
 const WORDS: [&str; 2] = ["ttng.warp_group_dot", "ttng.async_tma_copy"];
@@ -13,16 +13,16 @@ pub fn modules_with_layouts_give_what_they_must() {
     let (target, dialects, imports) = (target("h100"), tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
     let (mut run, mut pending, mut wrong) = (0, Vec::new(), Vec::new());
-    for file in Case::files(&kernels.join("cases")).unwrap() {
+    for file in ProgramCase::files(&kernels.join("cases")).unwrap() {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
         let module = kernels.join("ttgir").join(format!("{name}.cuda90.ttgir"));
         let Ok(program) = std::fs::read_to_string(module) else { continue };
         if !WORDS.iter().any(|word| program.contains(word)) {
             continue;
         }
-        let case = Case::read(&file).unwrap_or_else(|error| panic!("{error}"));
+        let case = ProgramCase::read(&file).unwrap_or_else(|error| panic!("{error}"));
         let began = std::time::Instant::now();
-        match case.compile_and_run(&compiler, &program, &ProgramOptions::default(), &Limits::default()) {
+        match case.compile_and_run(&compiler, &program, &ProgramOptions::default(), &RunLimits::default()) {
             Ok((kernel, ended)) => {
                 if !ended.differences.is_empty() {
                     wrong.push(format!("{name}: {}", ended.differences[0]));

@@ -49,7 +49,7 @@ fn an_accumulator_becomes_an_operand_without_shared_memory() {
 /// A kernel whose registers come packed, four to a word in their order, and go so: as they do from a
 /// conversion to 8-bit floats and to `wgmma`.
 fn packed(plan: &Plan, src: &LinearLayout, dst: &LinearLayout) -> Kernel {
-    let global = Type::Pointer(Space::Global);
+    let global = Type::Pointer(MemorySpace::Global);
     let mut k = Builder::new("convert", Launch::new(32, 4), &[("from", global), ("to", global)]);
     let quad = Type::Vector(Element::I8, 4);
     let words = |layout: &LinearLayout| 1i32 << layout.in_bits(Dim::REGISTER) >> 2;

@@ -6,7 +6,7 @@ use tilewright_assign::Strategy;
 use tilewright_tile as tile;
 use tilewright_tile::marks::{INSTRUCTION, WARPS_ALONG};
 use tilewright_tile::op::Dialects;
-use tilewright_tile::{Attribute, Attributes, Module, Type};
+use tilewright_tile::{Attribute, Attributes, TileModule, TileType};
 use tilewright_vendor_testkit::prelude::*;
 
 /// The places of a 64 x 64 tile, row after row.
@@ -50,7 +50,7 @@ fn factors_are_brought_to_the_layouts_of_the_plan() {
     let target = target("a100");
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let means = means(&target);
-    let machine = Machine { means, families: &families, lanes: 32, warps: 4 };
+    let machine = LaunchConfig { means, families: &families, lanes: 32, warps: 4 };
     let module = tile::text::parse(&text, &Dialects::neutral()).unwrap();
     let report = assign(&module, &machine, Strategy::LeastCost).unwrap().report;
     let wanted = |by: &str| -> Vec<_> {
@@ -92,7 +92,7 @@ fn sums_are_the_next_factor_where_they_are() {
         let families = FamilySet::new(vec![&Neutral, target.families()]);
         let means = means(&target);
         for warps in [1, 2, 4] {
-            let machine = Machine { means, families: &families, lanes: 32, warps };
+            let machine = LaunchConfig { means, families: &families, lanes: 32, warps };
             let report = assign(&module, &machine, Strategy::LeastCost).unwrap().report;
             let conversions = &report.functions[0].conversions;
             assert!(conversions.iter().any(|left| left.value == "%c"), "{name}, {warps} warps: {report}");
@@ -104,7 +104,7 @@ fn sums_are_the_next_factor_where_they_are() {
 }
 
 /// A product of 32 x 32 tiles of `f16`, with what it says of itself.
-fn small_product(said: &str) -> Module {
+fn small_product(said: &str) -> TileModule {
     let at = |name: &str, pointer: &str| at(name, pointer, "f16").replace("64x64", "32x32");
     let places = [at("a", "p"), at("b", "q"), at("c", "r")].join("\n    ");
     let text = format!(
@@ -126,7 +126,7 @@ fn small_product(said: &str) -> Module {
 }
 
 /// The attributes of a module's product.
-fn product_of(module: &Module) -> Attributes {
+fn product_of(module: &TileModule) -> Attributes {
     let body = module.functions[0].body.as_ref().unwrap();
     let product = body.walk(body.root()).into_iter().find(|op| body.op(*op).name() == "tt.dot").unwrap();
     body.op(product).attributes.clone()
@@ -139,7 +139,7 @@ fn products_take_the_way_of_which_the_program_costs_least() {
     let target = target("a100");
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let means = means(&target);
-    let machine = Machine { means, families: &families, lanes: 32, warps: 4 };
+    let machine = LaunchConfig { means, families: &families, lanes: 32, warps: 4 };
     let weighed = assign(&small_product(""), &machine, Strategy::LeastCost).unwrap();
     let said = product_of(&weighed.module);
     assert!(said.get(WARPS_ALONG).is_some() && said.get(INSTRUCTION).is_some(), "{}", weighed.report);
@@ -151,7 +151,7 @@ fn products_take_the_way_of_which_the_program_costs_least() {
         let told = assign(&small_product(&asked), &machine, Strategy::LeastCost);
         let Ok(told) = told else { continue };
         let kept = product_of(&told.module);
-        assert_eq!(kept.get(WARPS_ALONG), Some(&Attribute::Array(Type::integer(64), vec![m, n])));
+        assert_eq!(kept.get(WARPS_ALONG), Some(&Attribute::Array(TileType::integer(64), vec![m, n])));
         cheapest = cheapest.min(told.report.cost());
     }
     assert!(cheapest.is_finite() && weighed.report.cost() <= cheapest, "{} {cheapest}", weighed.report.cost());

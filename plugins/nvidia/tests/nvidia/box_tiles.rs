@@ -5,7 +5,7 @@
 use crate::targets::target;
 use tilewright_layout::Padding;
 use tilewright_nvidia::object;
-use tilewright_plan::movement::{BoxCopy, SharedCopy, Stride, copy_from_shared};
+use tilewright_plan::movement::{AxisStride, BoxCopy, SharedCopy, copy_from_shared};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::kernels::{OmittedSync, tensor_copy_kernel};
 use tilewright_verify::{CheckFailure, box_tiles_case};
@@ -143,7 +143,7 @@ fn what_boxes_do_not_fill_is_told_why() {
     assert!(copy.closed.iter().any(|closed| closed.reason == "the kernel is given no map of the tensor"));
     // Strides that are known at run time only.
     let global = |grain| GlobalTensor {
-        axes: vec![(Dim::tensor(0), 64, Stride::MultipleOf(grain)), (Dim::tensor(1), 64, Stride::Elements(1))],
+        axes: vec![(Dim::tensor(0), 64, AxisStride::MultipleOf(grain)), (Dim::tensor(1), 64, AxisStride::Elements(1))],
         alignment: 16,
     };
     let by = |grain| copy_from_shared(&question(&global(grain), &plain, 16), means(&target));

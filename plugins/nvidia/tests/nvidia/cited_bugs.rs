@@ -54,7 +54,7 @@ fn a_sum_after_a_cumulative_sum() {
         let mut memory = GlobalMemory::new();
         let (from, to) = (memory.allocate_with(&tensor), memory.allocate(4 << sum.result.ins().bits()));
         let arguments = [Argument::Buffer(from), Argument::Buffer(to)];
-        run(&kernel, target.description(), [1; 3], &arguments, &mut memory, &Limits::default()).unwrap();
+        run(&kernel, target.description(), [1; 3], &arguments, &mut memory, &RunLimits::default()).unwrap();
         for (index, found) in registers(&sum.result, memory.read_all(to).unwrap()) {
             let (i, k) = (index as u32 / 16, index as u32 % 16);
             let terms = (0..=i).flat_map(|upto| (0..16).map(move |j| element(upto, j, k)));

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use tilewright_nvidia::families::VendorFamilies;
+use tilewright_nvidia::families::NvidiaFamilies;
 use tilewright_vendor_testkit::prelude::*;
 
 /// A cluster: the unit that each bit of the block index moves by, and blocks along each axis.
@@ -14,9 +14,9 @@ struct Cluster {
 }
 
 impl Cluster {
-    fn given(&self) -> Attribute {
-        let basis = |basis: &[u64; 2]| Attribute::from(basis.map(|unit| unit as i64));
-        Attribute::List(self.bases.iter().map(basis).collect())
+    fn given(&self) -> FamilyAttribute {
+        let basis = |basis: &[u64; 2]| FamilyAttribute::from(basis.map(|unit| unit as i64));
+        FamilyAttribute::List(self.bases.iter().map(basis).collect())
     }
 
     /// Where the blocks lie, in elements, when each has `share` and those along `repeated` hold the
@@ -48,7 +48,7 @@ fn any_pairs() -> impl Strategy<Value = Cluster> {
 }
 
 fn linear(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
-    let families = VendorFamilies::of("sm_100a");
+    let families = NvidiaFamilies::of("sm_100a");
     match families.resolve(spec, shape, &families).expect("a layout") {
         Layout::Memory(memory) => memory.linear,
         other => other.linear().clone(),
@@ -140,17 +140,17 @@ fn tensor_memory_its_scales_and_its_registers() {
             each_block_has_its_share(&cluster, pair, [128, 64], None)?;
             let registers = |memory: FamilySpec| {
                 FamilySpec::new("tmem_reg")
-                    .with("memory", Attribute::Spec(Box::new(memory)))
+                    .with("memory", FamilyAttribute::Spec(Box::new(memory)))
                     .with("element_bits", 16)
                     .with("num_warps", 8)
-                    .with("instr_variant", Attribute::Text("32x32b".to_owned()))
+                    .with("instr_variant", FamilyAttribute::Text("32x32b".to_owned()))
             };
             let pair = (&registers(spread(tensor_memory(rows))), &registers(tensor_memory(rows)));
             each_block_has_its_share(&cluster, pair, [128, 64], None)?;
         }
         for order in ["mnThenK", "kThenMn"] {
-            let scales =
-                FamilySpec::new("tensor_memory_scales").with("block_rep_order", Attribute::Text(order.to_owned()));
+            let scales = FamilySpec::new("tensor_memory_scales")
+                .with("block_rep_order", FamilyAttribute::Text(order.to_owned()));
             each_block_has_its_share(&cluster, (&spread(scales.clone()), &scales), [256, 16], None)?;
         }
         Ok(())

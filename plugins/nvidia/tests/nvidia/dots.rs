@@ -23,7 +23,7 @@ fn layouts_are_those_of_the_mma_families_for_each_width_along_k() {
             (["i8", "f16", "f32"], vec![2, 4]),
         ] {
             for width in widths {
-                let asked = Question { k_width: Some(width), ..question(&target, [64, 64, 64], types) };
+                let asked = MmaProblem { k_width: Some(width), ..question(&target, [64, 64, 64], types) };
                 let plan = proven(&target, &asked);
                 assert!(plan.row().unwrap().starts_with("mma.sync") && !plan.is_transposed());
                 is_of_families(&target, &plan, &mma(&plan), Some(width));

@@ -274,7 +274,7 @@ fn packed_weights_are_loaded_as_matrices() {
     assert_eq!(counts.shared_loads, 0, "{derivation}");
     assert_eq!(counts.matrix_loads, turns * of_warp.iter().sum::<u64>() / 512, "{derivation}");
     // The tensor's axes are K's highest 8, N's highest 64, and the elements of 16 bytes, here in bytes: what lies in one such group.
-    let layout: tilewright_layout::cute::Layout = "((8,2,8),(2,64)):((4,2,2048),(1,32))".parse().expect("a layout");
+    let layout: tilewright_layout::cute::CuteLayout = "((8,2,8),(2,64)):((4,2,2048),(1,32))".parse().expect("a layout");
     for (k, n) in (0..128u64).flat_map(|k| (0..128u64).map(move |n| (k, n))) {
         let in_program = (k / 16) * 2048 + (n / 2) * 32 + (k % 8) * 4 + (k / 8 % 2) * 2 + n % 2;
         assert_eq!(layout.at(k + 128 * n), Ok(in_program), "{k}, {n}");
@@ -296,7 +296,7 @@ fn interleaved_weights_are_loaded_as_they_lie() {
         assert!(copy.vector_bits >= 64 && load.vector_bits >= 32, "{derivation}");
     }
     // One element of each mode of Figure 3's layout, of K's 32 and N's 8.
-    let layout: tilewright_layout::cute::Layout = "((2,2,2,4),8):((1,8,128,2),16)".parse().expect("a layout");
+    let layout: tilewright_layout::cute::CuteLayout = "((2,2,2,4),8):((1,8,128,2),16)".parse().expect("a layout");
     for (k, n) in (0..32u64).flat_map(|k| (0..8u64).map(move |n| (k, n))) {
         let in_program = k / 4 % 2 * 128 + n * 16 + k / 2 % 2 * 8 + k / 8 * 2 + k % 2;
         assert_eq!(layout.at(k + 32 * n), Ok(in_program), "{k}, {n}");

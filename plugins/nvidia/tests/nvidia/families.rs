@@ -1,7 +1,7 @@
 //! The families of this plugin against known answers, and against any parameters at all.
 
 use serde_json::Value;
-use tilewright_nvidia::families::VendorFamilies;
+use tilewright_nvidia::families::NvidiaFamilies;
 use tilewright_nvidia::instructions::rows;
 use tilewright_testkit::known_answers::{all_agree, chain, check_layout};
 use tilewright_vendor_testkit::prelude::*;
@@ -31,7 +31,7 @@ pub fn check_families_agree(answers: Answers) {
 fn samples_are_layouts_and_feed_instructions_that_there_are() {
     let mut feeding = 0;
     for architecture in ["sm_80", "sm_89", "sm_90a", "sm_100a", "sm_103", "sm_120"] {
-        let own = VendorFamilies::of(architecture);
+        let own = NvidiaFamilies::of(architecture);
         let instructions = rows(architecture);
         for warps in [1, 2, 4, 8] {
             for element_bits in [8, 16, 32, 64] {
@@ -41,7 +41,7 @@ fn samples_are_layouts_and_feed_instructions_that_there_are() {
         }
     }
     assert!(feeding > 0);
-    let none = VendorFamilies::of("unheard-of").samples(SampleUse { lanes: 32, warps: 4, element_bits: 16 });
+    let none = NvidiaFamilies::of("unheard-of").samples(SampleUse { lanes: 32, warps: 4, element_bits: 16 });
     assert!(none.is_empty());
 }
 
@@ -50,7 +50,7 @@ fn samples_are_layouts_and_feed_instructions_that_there_are() {
 #[test]
 fn samples_follow_the_architecture() {
     let names = |architecture: &str, warps, element_bits| -> BTreeSet<String> {
-        let samples = VendorFamilies::of(architecture).samples(SampleUse { lanes: 32, warps, element_bits });
+        let samples = NvidiaFamilies::of(architecture).samples(SampleUse { lanes: 32, warps, element_bits });
         samples.into_iter().map(|sample| sample.name).collect()
     };
     let all = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<BTreeSet<_>>();
@@ -65,8 +65,8 @@ fn samples_follow_the_architecture() {
     assert_eq!(names("sm_120", 4, 8), all(&[&products[..], &["mma-scale-a", "mma-scale-b", "nvmma-shared"]].concat()));
 }
 
-fn families() -> VendorFamilies {
-    VendorFamilies::of("sm_90a")
+fn families() -> NvidiaFamilies {
+    NvidiaFamilies::of("sm_90a")
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn results_with_factors_exchanged_are_right() {
 #[test]
 fn chained_products_are_not_exchanged() {
     let target = target("h100");
-    let question = Question { chained: true, ..question([8, 64, 32], ["f16", "f16", "f32"], 4) };
+    let question = MmaProblem { chained: true, ..question([8, 64, 32], ["f16", "f16", "f32"], 4) };
     let plan = planned(&target, &question);
     assert!(!plan.unit_name().starts_with("wgmma"), "{}", plan.unit_name());
 }
@@ -187,13 +187,13 @@ fn sums_saturate_where_they_are_to() {
         (["u8", "u8", "i32"], [16, 16, 16]),
     ] {
         let wrapping = question(shape, types, 4);
-        let saturating = Question { saturating: true, ..wrapping.clone() };
+        let saturating = MmaProblem { saturating: true, ..wrapping.clone() };
         let plan = proven(&target, &saturating);
         assert!(plan.unit_name().contains(".satfinite."), "{types:?}: {}", plan.unit_name());
         assert!(ptx(&target, &plan).contains(".satfinite"), "{types:?}");
         assert!(!planned(&target, &wrapping).unit_name().contains("satfinite"), "{types:?}");
     }
-    let plain = Question { saturating: true, ..question([16, 16, 16], ["i16", "i16", "i32"], 4) };
+    let plain = MmaProblem { saturating: true, ..question([16, 16, 16], ["i16", "i16", "i32"], 4) };
     let refused = contract::plan(&plain, means(&target)).unwrap_err().to_string();
     assert!(refused.contains("its sums wrap, wanted are such that saturate"), "{refused}");
 }

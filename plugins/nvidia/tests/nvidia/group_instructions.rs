@@ -3,7 +3,7 @@
 
 use crate::atom_types::element;
 use serde_json::Value;
-use tilewright_nvidia::families::VendorFamilies;
+use tilewright_nvidia::families::NvidiaFamilies;
 use tilewright_nvidia::instructions::rows;
 use tilewright_plan::movement::{Reading, arranged};
 use tilewright_vendor_testkit::prelude::*;
@@ -120,7 +120,7 @@ fn warps_hold_what_one_warp_alone_does() {
 #[test]
 fn registers_are_those_of_the_families() {
     const DIMS: [Dim; 3] = [Dim::REGISTER, Dim::LANE, Dim::WARP];
-    let families = VendorFamilies::of("sm_90a");
+    let families = NvidiaFamilies::of("sm_90a");
     for row in group_rows() {
         let (_, _, d) = register(&row, "d");
         let k = memory(&row, "b").shape[0];
@@ -166,7 +166,7 @@ fn is_along_rows(operand: &MemoryOperand) -> bool {
 
 #[test]
 fn canonical_layouts_are_the_shared_family() {
-    let families = VendorFamilies::of("sm_90a");
+    let families = NvidiaFamilies::of("sm_90a");
     let mut checked = 0;
     for operand in memory_operands() {
         for arrangement in &operand.arrangements {

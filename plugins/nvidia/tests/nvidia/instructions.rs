@@ -2,7 +2,7 @@
 
 use crate::atom_types::element;
 use serde_json::Value;
-use tilewright_nvidia::families::VendorFamilies;
+use tilewright_nvidia::families::NvidiaFamilies;
 use tilewright_nvidia::instructions::{rows, unused};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::{of_family, register, same_places};
@@ -305,6 +305,6 @@ fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
     of_family(&families(), spec, shape, &[Dim::REGISTER, Dim::LANE])
 }
 
-fn families() -> VendorFamilies {
-    VendorFamilies::of("sm_90a")
+fn families() -> NvidiaFamilies {
+    NvidiaFamilies::of("sm_90a")
 }

@@ -172,7 +172,7 @@ fn moved(row: &Instruction) -> Vec<u16> {
     let mut memory = GlobalMemory::new();
     let buffers = [memory.allocate_with(&bytes), memory.allocate_with(&bytes)];
     let emulator = Emulator::new(&kernel, &target).unwrap().with_meanings(&meanings);
-    emulator.run([1, 1, 1], &buffers.map(Argument::Buffer), &mut memory, &Limits::default()).unwrap();
+    emulator.run([1, 1, 1], &buffers.map(Argument::Buffer), &mut memory, &RunLimits::default()).unwrap();
     let answer = memory.read_all(buffers[0]).unwrap();
     answer.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect()
 }

@@ -8,7 +8,7 @@ use tilewright_vendor_testkit::code::count;
 use tilewright_vendor_testkit::dots::{assembly, proven, question};
 use tilewright_vendor_testkit::prelude::*;
 
-fn scaled(target: &NvidiaTarget, shape: [u64; 3], [a, b]: [&str; 2], scales: [&str; 2]) -> Question {
+fn scaled(target: &NvidiaTarget, shape: [u64; 3], [a, b]: [&str; 2], scales: [&str; 2]) -> MmaProblem {
     question(target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::named))
 }
 
@@ -78,14 +78,14 @@ fn text(target: &NvidiaTarget, plan: &Contraction) -> String {
 fn a_factor_shuffled_along_k_lets_the_other_be_loaded_wide_without_an_exchange() {
     let target = target("a100");
     let plain = scaled(&target, [64, 64, 256], ["e2m1", "bf16"], ["e8m0", ""]);
-    let shuffled = Question { shuffled: [false, true], ..plain.clone() };
+    let shuffled = MmaProblem { shuffled: [false, true], ..plain.clone() };
     let plan = proven(&target, &shuffled);
     let [of_a, of_b] = plan.feeds(means(&target)).unwrap();
     // Sixteen elements or more of a row at once, straight into the registers of the unit.
     assert!(of_a.conversion.is_none() && of_a.access.vector_elements >= 8, "{of_a:?}");
     assert!(!text(&target, &plan).contains("exchange"));
     // b is loaded as if K had been read as the unit counts, which without shuffling leaves a byte at a time for a.
-    let natural = proven(&target, &Question { k_width: Some(2), ..plain });
+    let natural = proven(&target, &MmaProblem { k_width: Some(2), ..plain });
     let [a_natural, b_natural] = natural.feeds(means(&target)).unwrap();
     assert!(a_natural.slots() > of_a.slots());
     assert_eq!(of_b.slots(), b_natural.slots());

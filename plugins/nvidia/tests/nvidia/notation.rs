@@ -1,13 +1,13 @@
 //! Notations of this plugin's families: attribute text as the Triton compiler (version 3.9.0) prints
 //! it, JSON, and the laws that join them.
 
-use tilewright_nvidia::families::VendorFamilies;
+use tilewright_nvidia::families::NvidiaFamilies;
 use tilewright_testkit::notation;
 use tilewright_vendor_testkit::prelude::*;
 
 #[test]
 fn text_is_what_triton_prints() {
-    let own = VendorFamilies::default();
+    let own = NvidiaFamilies::default();
     let families = FamilySet::new(vec![&Neutral, &own]);
     notation::all_texts_are_as_printed(include_str!("../data/attribute_text.jsonl"), &families);
 }
@@ -18,7 +18,7 @@ fn every_layout_comes_back_from_its_text() {
 }
 
 pub fn check_every_layout_comes_back_from_its_text(answers: Answers) {
-    let own = VendorFamilies::default();
+    let own = NvidiaFamilies::default();
     let families = FamilySet::new(vec![&Neutral, &own]);
     notation::all_layouts_come_back(answers, include_str!("../data/layouts.jsonl"), &families);
 }

@@ -121,7 +121,7 @@ fn functions_that_the_hardware_has_are_instructions_and_others_are_refused() {
 fn assembly_stands_in_the_code_as_it_is() {
     let of = |constraints: &str| {
         let word = Type::Scalar(Element::I32);
-        let mut k = Builder::new("k", LAUNCH, &[("at", Type::Pointer(Space::Global)), ("n", word)]);
+        let mut k = Builder::new("k", LAUNCH, &[("at", Type::Pointer(MemorySpace::Global)), ("n", word)]);
         let (at, n) = (k.parameter(0), k.parameter(1));
         let sum = k.assembly("add.u32 $0, $1, $2;", constraints, &[n, n], &[word]);
         k.store(at, 0, sum[0], None);

@@ -1,6 +1,6 @@
 //! Parameters of the families of this plugin: what is wrong is said by name, and nothing panics.
 
-use tilewright_nvidia::families::VendorFamilies;
+use tilewright_nvidia::families::NvidiaFamilies;
 use tilewright_testkit::any_parameters;
 use tilewright_testkit::any_parameters::{Kind, Signature};
 use tilewright_vendor_testkit::parameters;
@@ -228,6 +228,6 @@ fn attribute_text_and_json_name_the_same_tensor_memory() {
     same(scale, scale_json, &[64, 4]);
 }
 
-fn families() -> VendorFamilies {
-    VendorFamilies::of("sm_90a")
+fn families() -> NvidiaFamilies {
+    NvidiaFamilies::of("sm_90a")
 }

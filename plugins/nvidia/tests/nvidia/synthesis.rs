@@ -7,8 +7,8 @@ use serde_json::Value;
 use tilewright_assign::synthesis::coalesce::{Threads, coalesced};
 use tilewright_layout::cute::{ComposedLayout, Swizzle, to_distributed, to_memory};
 use tilewright_nvidia::NvidiaTarget;
-use tilewright_plan::memory_synthesis::{Access, Solution, SynthesisError, Tensor, solve};
-use tilewright_plan::movement::{Stride, access_global};
+use tilewright_plan::memory_synthesis::{MemorySynthesisError, SharedTensor, Solution, TensorAccess, solve};
+use tilewright_plan::movement::{AxisStride, access_global};
 use tilewright_vendor_testkit::prelude::*;
 
 fn distributed(layout: &str, shape: &[u64]) -> LinearLayout {
@@ -34,7 +34,7 @@ fn by<'s>(solution: &'s Solution, access: &str) -> &'s str {
 
 /// The fewest wavefronts of both accesses in the solver's layout under any one swizzle functor, by any accesses.
 fn theirs(layout: &str, shape: &[u64], load: &LinearLayout, copy: &LinearLayout, means: Means<'_>) -> u64 {
-    let layout = layout.parse::<tilewright_layout::cute::Layout>().unwrap();
+    let layout = layout.parse::<tilewright_layout::cute::CuteLayout>().unwrap();
     let bits = shape.iter().product::<u64>().ilog2();
     let taken = |memory: &MemoryLayout| {
         let loaded = load_shared(load, memory, 16, means).unwrap().figures.counts.wavefronts_loaded;
@@ -63,8 +63,9 @@ fn choices_of_a_public_solver_are_met_or_beaten() {
         let shape = sizes("shape");
         let load = repeated(&distributed(text("load"), &sizes("load_tile")), shape[1]);
         let copy = distributed(text("copy"), &shape);
-        let accesses = [Access::copy("copy", copy.clone(), &means), Access::load("load", load.clone(), &means)];
-        let found = solve(&Tensor::new(&shape, 16), &accesses, &means).unwrap();
+        let accesses =
+            [TensorAccess::copy("copy", copy.clone(), &means), TensorAccess::load("load", load.clone(), &means)];
+        let found = solve(&SharedTensor::new(&shape, 16), &accesses, &means).unwrap();
         assert!(found.served[0].bytes >= case["copy_bytes"].as_u64().unwrap(), "{name}: {found}");
         assert!(found.served[1].bytes >= case["load_bytes"].as_u64().unwrap(), "{name}: {found}");
         assert!(
@@ -93,7 +94,7 @@ fn copies_of_a_public_solver_are_met_or_beaten() {
         let theirs = distributed(case["layout"].as_str().unwrap(), &tile);
         // The first values of a lane are what follows in memory; rows of it are a multiple of 16 bytes apart.
         let row = usize::from(theirs.outs().coordinate(theirs.columns_of(Dim::REGISTER)[0], Dim::tensor(0)) == 0);
-        let stride = |axis: usize| if axis == row { Stride::Elements(1) } else { Stride::Elements(8192) };
+        let stride = |axis: usize| if axis == row { AxisStride::Elements(1) } else { AxisStride::Elements(8192) };
         let axes = tile.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size, stride(axis))).collect();
         let memory = GlobalTensor { axes, alignment: 16 };
         let threads = Threads { lanes: 32, warps: 1 << theirs.in_bits(Dim::WARP) };
@@ -117,8 +118,8 @@ fn int4_factor() -> LinearLayout {
 fn int4_weights_load_as_factors_by_matrix_loads() {
     let target = target("a100");
     let means = means(&target);
-    let tensor = Tensor::new(&[128, 128], 4);
-    let matrix = Access::load("weights", int4_factor(), &means).only(|way| way.instruction().is_some());
+    let tensor = SharedTensor::new(&[128, 128], 4);
+    let matrix = TensorAccess::load("weights", int4_factor(), &means).only(|way| way.instruction().is_some());
     let found = solve(&tensor, std::slice::from_ref(&matrix), &means).unwrap();
     assert!(by(&found, "weights").starts_with("ldmatrix.sync.aligned.m8n8.x4"), "{found}");
     assert_eq!(found.conflicts(), 0, "{found}");
@@ -126,15 +127,16 @@ fn int4_weights_load_as_factors_by_matrix_loads() {
     assert_eq!((found.served[0].wavefronts, found.served[0].issued), (16, 4), "{found}");
 
     // The seed's own layout is one that the transposing row loads from.
-    let given = Tensor { layout: Some("((8,2,8),(2,64)):((4,2,2048),(1,32))".parse().unwrap()), ..tensor.clone() };
+    let given =
+        SharedTensor { layout: Some("((8,2,8),(2,64)):((4,2,2048),(1,32))".parse().unwrap()), ..tensor.clone() };
     let found = solve(&given, std::slice::from_ref(&matrix), &means).unwrap();
     assert!(by(&found, "weights").contains(".x4.trans"), "{found}");
     assert_eq!(found.conflicts(), 0, "{found}");
 
     // Rows of K as they are: a lane's registers are not 32 bits of them.
-    let rows = Tensor { layout: Some("(128,128):(128,1)".parse().unwrap()), ..tensor };
+    let rows = SharedTensor { layout: Some("(128,128):(128,1)".parse().unwrap()), ..tensor };
     let error = solve(&rows, &[matrix], &means).unwrap_err();
-    assert!(matches!(error, SynthesisError::Disagree { .. }), "{error}");
+    assert!(matches!(error, MemorySynthesisError::Disagree { .. }), "{error}");
 }
 
 fn row(target: &NvidiaTarget, wanted: impl Fn(&Instruction) -> bool) -> &Instruction {
@@ -147,10 +149,11 @@ fn arrangements_that_the_hardware_fixes_are_enumerated() {
     let target = target("h100");
     let means = means(&target);
     let product = row(&target, |row| row.name.contains("m64n128k16") && row.name.contains("f32.f16.f16"));
-    let b = Access::operand("product", product, "b").unwrap();
+    let b = TensorAccess::operand("product", product, "b").unwrap();
     // K x N with K together: 16-byte pieces of columns.
     let copy = distributed("((8,16),(8,8)):((8,64),(1,1024))", &[64, 128]);
-    let found = solve(&Tensor::new(&[64, 128], 16), &[b, Access::copy("copy", copy, &means)], &means).unwrap();
+    let found =
+        solve(&SharedTensor::new(&[64, 128], 16), &[b, TensorAccess::copy("copy", copy, &means)], &means).unwrap();
     assert!(found.arrangement.is_some() && found.term.is_none());
     assert_eq!(found.served[1].bytes, 16, "{found}");
     assert_eq!((found.conflicts(), found.swizzles.len()), (0, 1), "{found}");

@@ -4,7 +4,7 @@
 
 use crate::targets::target;
 use tilewright_layout::Space;
-use tilewright_target::Number;
+use tilewright_target::ElementType;
 use tilewright_vendor_testkit::dots::{
     GROUP_TYPES as TYPES, accumulating_assembly as ptx, planned, proven, question_of as question,
 };
@@ -39,7 +39,7 @@ fn sums_are_in_tensor_memory_wherever_it_fits_and_nowhere_else() {
                     let unit = plan.as_ref().map_or("none", Contraction::unit_name);
                     let there = unit.starts_with("tcgen05.mma");
                     assert_eq!(there, plan.as_ref().is_ok_and(|plan| plan.tensor_columns() >= 32));
-                    let own = [types[0], types[1]].map(|name| u64::from(Number::named(name).unwrap().bits()));
+                    let own = [types[0], types[1]].map(|name| u64::from(ElementType::named(name).unwrap().bits()));
                     let expected = expected([m, n, k], own, bits, warps);
                     let possible = possible([m, n, k], bits, warps);
                     must += u32::from(expected);

@@ -4,7 +4,7 @@
 
 use crate::atom_types::element;
 use crate::tensor_atoms::atoms;
-use tilewright_nvidia::families::VendorFamilies;
+use tilewright_nvidia::families::NvidiaFamilies;
 use tilewright_nvidia::instructions::{rows, unused};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::{constant, memory};
@@ -59,7 +59,7 @@ pub fn check_published_shapes_have_rows(answers: Answers) {
 /// sizes is that of a factor in shared memory.
 #[test]
 fn the_first_factor_lies_in_the_rows_of_the_sums() {
-    let families = VendorFamilies::of("sm_100a");
+    let families = NvidiaFamilies::of("sm_100a");
     let all = products(".ts.");
     assert_eq!(all.len(), 11 * (3 * 2 + 13));
     for row in all {
@@ -83,7 +83,7 @@ fn the_first_factor_lies_in_the_rows_of_the_sums() {
 /// The family is checked against Triton's. Fewer than four scales of a row are the first bytes of a column.
 #[test]
 fn scales_lie_as_the_family_has_them() {
-    let families = VendorFamilies::of("sm_100a");
+    let families = NvidiaFamilies::of("sm_100a");
     let all = products("block_scale");
     assert_eq!(all.len(), 6 * (4 + 3));
     for row in all {

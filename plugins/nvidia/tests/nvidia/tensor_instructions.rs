@@ -7,7 +7,7 @@ use crate::targets::target;
 use crate::tensor_atoms::atoms;
 use serde_json::Value;
 use tilewright_nvidia::ARCHITECTURES;
-use tilewright_nvidia::families::VendorFamilies;
+use tilewright_nvidia::families::NvidiaFamilies;
 use tilewright_nvidia::instructions::rows;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::{constant, memory, tile};
@@ -125,7 +125,7 @@ pub fn check_products_have_the_published_shapes(answers: Answers) {
 /// PTX ISA, figures of the data path layouts D (M is 128) and F (M is 64); the family is checked against Triton's.
 #[test]
 fn sums_lie_as_the_family_has_them() {
-    let families = VendorFamilies::of("sm_100a");
+    let families = NvidiaFamilies::of("sm_100a");
     for row in tensor_rows("sm_100a").iter().filter(|row| row.name.contains(".mma.")) {
         let sums = tile(row);
         let size = [0, 1].map(|axis| 1u64 << sums.layout.out_bits(Dim::tensor(axis)));

@@ -134,7 +134,7 @@ fn sums(target: &dyn Target, kernel: &Kernel, more: u64) -> Result<Vec<f32>, Fau
     let buffers = factors.into_iter().chain([sums]).map(Argument::Buffer);
     let arguments: Vec<Argument> = buffers.chain([Argument::Scalar(more)]).collect();
     let emulator = Emulator::new(kernel, target.description()).unwrap().with_meanings(&meanings);
-    emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default())?;
+    emulator.run([1, 1, 1], &arguments, &mut memory, &RunLimits::default())?;
     let bytes = memory.read_all(sums).unwrap();
     Ok(bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect())
 }

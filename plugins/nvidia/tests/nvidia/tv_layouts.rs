@@ -2,7 +2,7 @@
 //! against the rows and families of this plugin.
 
 use serde_json::Value;
-use tilewright_nvidia::families::VendorFamilies;
+use tilewright_nvidia::families::NvidiaFamilies;
 use tilewright_nvidia::instructions::rows;
 use tilewright_testkit::bridged::{bridged, operands};
 use tilewright_testkit::known_answers::numbers;
@@ -43,7 +43,7 @@ fn same(found: &LinearLayout, published: Option<&LinearLayout>, what: &str) {
 }
 
 fn family(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
-    let families = VendorFamilies::of("sm_100a");
+    let families = NvidiaFamilies::of("sm_100a");
     families.resolve(spec, shape, &families).unwrap_or_else(|error| panic!("{error}")).linear().clone()
 }
 
@@ -138,7 +138,9 @@ pub fn check_accumulators_in_tensor_memory(answers: Answers) {
         }
         let mut spec = FamilySpec::new("tensor_memory").with("block", [128, shape[1] as i64]).with("col_stride", 1);
         if blocks == 2 {
-            spec = spec.with("two_ctas", true).with("cga_layout", Attribute::List(vec![Attribute::from([1i64, 0])]));
+            spec = spec
+                .with("two_ctas", true)
+                .with("cga_layout", FamilyAttribute::List(vec![FamilyAttribute::from([1i64, 0])]));
         }
         let places = c.reshape_ins(&[(Dim::ROW, 128), (Dim::COL, shape[1]), (Dim::BLOCK, blocks)]).expect("its size");
         same(&family(&spec, &shape[..2]), Some(&places.squeeze_ins()), &atom["name"].to_string());
@@ -216,10 +218,10 @@ pub fn check_loads_of_tensor_memory(answers: Answers) {
         let columns = bits / 32 * times;
         let memory = FamilySpec::new("tensor_memory").with("block", [128, columns as i64]).with("col_stride", 1);
         let spec = FamilySpec::new("tmem_reg")
-            .with("memory", Attribute::Spec(Box::new(memory)))
+            .with("memory", FamilyAttribute::Spec(Box::new(memory)))
             .with("element_bits", 32)
             .with("num_warps", 4)
-            .with("instr_variant", Attribute::Text(format!("{rows}x{bits}b")));
+            .with("instr_variant", FamilyAttribute::Text(format!("{rows}x{bits}b")));
         let family = family(&spec, &[128, columns]);
         let published = ThreadValue::parse(atom["DstLayout_bits"].as_str().expect("a layout"));
         let registers = published.size(1) / 32;

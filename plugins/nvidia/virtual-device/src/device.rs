@@ -1,14 +1,14 @@
 //! The virtual device behind the framework's trait.
 
 use tilewright_plugin::{
-    Artifact, Buffer, Device, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, Ledger,
+    Artifact, Device, DeviceBuffer, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, Ledger,
     LoadedCode,
 };
 use tilewright_target::{Instruction, TargetDescription};
 
-use super::machine::{Global, LANES, Launch, Report, Tensor, run};
+use super::machine::{Global, LANES, Launch, LaunchReport, Tensor, run};
 use super::program::{Addresses, Program, program};
-use super::text::{Initial, Module, PtxError, Variable, parse};
+use super::text::{Initial, PtxError, PtxModule, Variable, parse};
 
 /// An interpreter of PTX that stands for a product.
 pub struct VirtualDevice {
@@ -17,7 +17,7 @@ pub struct VirtualDevice {
     global: Global,
     /// Buffers, by their numbers in global memory, and code.
     given: Ledger<u64, Loaded>,
-    last: Report,
+    last: LaunchReport,
 }
 
 /// Code that is ready to run.
@@ -34,18 +34,18 @@ impl VirtualDevice {
     /// The device of a product with its instructions.
     #[must_use]
     pub fn new(target: TargetDescription, instructions: Vec<Instruction>) -> Self {
-        let (global, given, last) = (Global::default(), Ledger::default(), Report::default());
+        let (global, given, last) = (Global::default(), Ledger::default(), LaunchReport::default());
         Self { target, instructions, global, given, last }
     }
 
     /// What the last launch that came to its end did.
     #[must_use]
-    pub fn report(&self) -> &Report {
+    pub fn report(&self) -> &LaunchReport {
         &self.last
     }
 
     /// Gives the variables of a module memory, with what they hold at first.
-    fn variables(&mut self, module: &Module) -> Result<(Addresses, Vec<u64>), DeviceError> {
+    fn variables(&mut self, module: &PtxModule) -> Result<(Addresses, Vec<u64>), DeviceError> {
         let (mut addresses, mut buffers) = (Addresses::new(), Vec::new());
         let global = || module.variables.iter().filter(|variable| variable.space != "shared");
         for variable in global() {
@@ -71,7 +71,7 @@ impl VirtualDevice {
 
     fn programs(
         &self,
-        module: &Module,
+        module: &PtxModule,
         artifact: &Artifact,
         addresses: &Addresses,
     ) -> Result<Vec<Program>, DeviceError> {
@@ -120,7 +120,7 @@ impl VirtualDevice {
     }
 
     /// So many bytes of a buffer from an offset on.
-    fn buffer(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<&mut [u8], DeviceError> {
+    fn buffer(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<&mut [u8], DeviceError> {
         let number = *self.given.memory(buffer, offset, bytes)?;
         let memory = self.global.buffer(number).and_then(|memory| memory.get_mut(offset as usize..));
         let memory = memory.and_then(|memory| memory.get_mut(..bytes as usize));
@@ -212,23 +212,23 @@ impl Device for VirtualDevice {
         format!("virtual PTX interpreter of {}, no hardware", self.target.product)
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
         let memory = self.memory(bytes)?;
         Ok(self.given.lend(memory, bytes))
     }
 
-    fn free(&mut self, buffer: Buffer) {
+    fn free(&mut self, buffer: DeviceBuffer) {
         if let Some(memory) = self.given.take_back(buffer) {
             self.global.free(memory);
         }
     }
 
-    fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         self.buffer(buffer, offset, bytes.len() as u64)?.copy_from_slice(bytes);
         Ok(())
     }
 
-    fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         self.buffer(buffer, offset, bytes).map(|bytes| bytes.to_vec())
     }
 

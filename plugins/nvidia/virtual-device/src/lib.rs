@@ -24,5 +24,5 @@ mod rows;
 mod text;
 
 pub use device::VirtualDevice;
-pub use machine::{Fault, FaultKind, Report, Space};
-pub use text::{Module, PtxError, parse};
+pub use machine::{DeviceFault, DeviceFaultKind, LaunchReport, PtxSpace};
+pub use text::{PtxError, PtxModule, parse};

@@ -6,7 +6,7 @@
 //!
 //! May import `tilewright_target` alone.
 
-use tilewright_target::{Format, Number};
+use tilewright_target::{ElementType, Format};
 
 /// A rounding mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,10 +126,10 @@ pub(super) struct Float {
 impl Float {
     /// The type of this name.
     pub(super) fn named(name: &str) -> Option<Self> {
-        let number = Number::named(name)?;
+        let number = ElementType::named(name)?;
         match number {
-            Number::Float(format) => Some(Self { format, bits: number.bits() }),
-            Number::Integer { .. } => None,
+            ElementType::Float(format) => Some(Self { format, bits: number.bits() }),
+            ElementType::Integer { .. } => None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use tilewright_tile::op::name::ttg;
 
 use tilewright_tile::marks::{EXCHANGED, INSTRUCTION, K_WIDTH, LANES_ALONG, N_WIDTH, WARPS_ALONG};
-use tilewright_tile::{Attribute, Body, Module, Op, Region, Value};
+use tilewright_tile::{Attribute, Body, Op, Region, TileModule, Value};
 
 /// By what, and shared out how, a product is carried out is no part of what it means.
 const WAYS: [&str; 6] = [INSTRUCTION, K_WIDTH, N_WIDTH, WARPS_ALONG, EXCHANGED, LANES_ALONG];
@@ -16,7 +16,7 @@ struct Expressions {
 }
 
 /// Whether both do the same, conversions and repeated computations aside.
-pub fn same(before: &Module, after: &Module) -> Result<(), String> {
+pub fn same(before: &TileModule, after: &TileModule) -> Result<(), String> {
     let mut expressions = Expressions::default();
     for (one, other) in before.functions.iter().zip(&after.functions) {
         let (Some(one), Some(other)) = (&one.body, &other.body) else { continue };

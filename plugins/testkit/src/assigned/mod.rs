@@ -9,17 +9,17 @@ use tilewright_assign::Strategy;
 
 use crate::prelude::*;
 use tilewright_assign::EngineError;
-use tilewright_assign::layouts::Layouts;
+use tilewright_assign::layouts::LayoutCache;
 use tilewright_assign::product::product;
 use tilewright_tile::import::{Imports, import};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::{arith, tt};
-use tilewright_tile::{Attribute, Body, Module, Op, Type, text, verify};
+use tilewright_tile::{Attribute, Body, Op, TileModule, TileType, text, verify};
 
 /// A real program, with what Triton makes of it.
 pub struct Program {
     pub name: String,
-    pub module: Module,
+    pub module: TileModule,
     pub warps: u32,
     pub triton: serde_json::Value,
 }
@@ -57,7 +57,7 @@ impl Program {
 }
 
 /// Assigns layouts both ways, and looks at the result.
-pub fn assigned(program: &Program, machine: &Machine<'_>) -> Result<Assigned, String> {
+pub fn assigned(program: &Program, machine: &LaunchConfig<'_>) -> Result<Assigned, String> {
     let one = |strategy| {
         let assigned = assign(&program.module, machine, strategy).map_err(|error| error.to_string())?;
         look(&program.module, &assigned.module, machine).map_err(|error| format!("{strategy:?}: {error}"))?;
@@ -71,14 +71,14 @@ pub fn assigned(program: &Program, machine: &Machine<'_>) -> Result<Assigned, St
 }
 
 /// Every tensor has a layout, operations have their operands where they need them, and the program means the same.
-pub fn look(before: &Module, after: &Module, machine: &Machine<'_>) -> Result<(), String> {
+pub fn look(before: &TileModule, after: &TileModule, machine: &LaunchConfig<'_>) -> Result<(), String> {
     let printed = text::print(after);
     verify(after).map_err(|violation| format!("{violation}\n{printed}"))?;
     let again = text::parse(&printed, &Dialects::neutral()).map_err(|error| error.to_string())?;
     if text::print(&again) != printed {
         return Err("it is not read as it was written".to_owned());
     }
-    let layouts = Layouts::new(machine.families);
+    let layouts = LayoutCache::new(machine.families);
     for function in &after.functions {
         let Some(body) = &function.body else { continue };
         for op in body.walk(body.root()) {
@@ -88,12 +88,12 @@ pub fn look(before: &Module, after: &Module, machine: &Machine<'_>) -> Result<()
     meaning::same(before, after)
 }
 
-fn rules(body: &Body, op: Op, layouts: &Layouts<'_>, machine: &Machine<'_>) -> Result<(), String> {
+fn rules(body: &Body, op: Op, layouts: &LayoutCache<'_>, machine: &LaunchConfig<'_>) -> Result<(), String> {
     let operation = body.op(op);
     let layout_of = |value: &tilewright_tile::Value| -> Result<Option<LinearLayout>, String> {
         let ty = body.ty(*value);
         match ty {
-            Type::Tensor(tensor) => {
+            TileType::Tensor(tensor) => {
                 let layout = layouts.distributed(ty).map_err(|error| error.to_string())?;
                 let sizes: Vec<u64> = layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
                 let fits = sizes == tensor.shape && layout.is_surjective();
@@ -138,7 +138,7 @@ pub fn stay(means: Means<'_>, families: &dyn Families, (dialects, imports): (&Di
         let module = import(&module, imports, dialects).unwrap_or_else(|error| panic!("{file}: {error:?}"));
         let number = |name: &str| module.attributes.get(name).and_then(Attribute::as_integer).unwrap() as u32;
         let (lanes, warps) = (number("ttg.threads-per-warp"), number("ttg.num-warps"));
-        let machine = Machine { means, families, lanes, warps };
+        let machine = LaunchConfig { means, families, lanes, warps };
         let made = match assign(&module, &machine, Strategy::LeastCost) {
             Ok(made) => made,
             // What the target cannot multiply is said before layouts matter.

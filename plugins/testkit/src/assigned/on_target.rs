@@ -15,7 +15,8 @@ pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
     let means = Means::of(description).with_instructions(target.instructions());
     let mut beyond = Vec::new();
     for program in programs() {
-        let machine = Machine { means, families: &families, lanes: description.lanes.default, warps: program.warps };
+        let machine =
+            LaunchConfig { means, families: &families, lanes: description.lanes.default, warps: program.warps };
         let told = format!("{}, {}", description.name, program.name);
         if let Err(EngineError::Product { .. }) = assign(&program.module, &machine, Strategy::Propagation) {
             beyond.push(program.name);

@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 /// A verified module of one kernel, whose parameter is a pointer.
 pub fn module(launch: Launch, act: impl FnOnce(&mut Builder)) -> Module {
-    let mut builder = Builder::new("across", launch, &[("out", Type::Pointer(Space::Global))]);
+    let mut builder = Builder::new("across", launch, &[("out", Type::Pointer(MemorySpace::Global))]);
     act(&mut builder);
     let module = Module { kernels: vec![builder.finish()] };
     verify(&module).unwrap();

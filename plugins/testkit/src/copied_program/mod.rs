@@ -123,7 +123,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         let meanings = Meanings::of_rows(target.instructions());
         let arguments = [Argument::Buffer(tiles), Argument::Buffer(written), Argument::Scalar(rows.into())];
         let emulator = Emulator::new(&kernel, target.description())?.with_meanings(&meanings);
-        emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default())?;
+        emulator.run([1, 1, 1], &arguments, &mut memory, &RunLimits::default())?;
         let found = memory.read_all(written).unwrap_or_else(|error| panic!("{error}"));
         for (place, found) in found.chunks_exact(4).enumerate() {
             let is_there = (place % TILE / 32) < rows as usize;

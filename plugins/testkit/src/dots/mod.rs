@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::prelude::*;
-use tilewright_target::Number;
+use tilewright_target::ElementType;
 use tilewright_verify::check_all_emulated;
 
 /// Types of a, b and the sums, and the bits of the elements that instructions of four warps multiply; none where they
@@ -30,23 +30,23 @@ pub const GROUP_TYPES: [([&str; 3], Option<u64>); 17] = [
 ];
 
 /// A product by four warps of the target's default lanes.
-pub fn question(target: &dyn Target, shape: [u64; 3], types: [&str; 3]) -> Question {
-    let types = types.map(|name| Number::named(name).unwrap());
-    Question::new(shape, types, target.description().lanes.default, 4)
+pub fn question(target: &dyn Target, shape: [u64; 3], types: [&str; 3]) -> MmaProblem {
+    let types = types.map(|name| ElementType::named(name).unwrap());
+    MmaProblem::new(shape, types, target.description().lanes.default, 4)
 }
 
 /// A product by so many warps of 32 lanes.
-pub fn question_of(shape: [u64; 3], types: [&str; 3], warps: u32) -> Question {
-    Question::new(shape, types.map(|name| Number::named(name).unwrap()), 32, warps)
+pub fn question_of(shape: [u64; 3], types: [&str; 3], warps: u32) -> MmaProblem {
+    MmaProblem::new(shape, types.map(|name| ElementType::named(name).unwrap()), 32, warps)
 }
 
 /// The plan.
-pub fn planned(target: &dyn Target, question: &Question) -> Contraction {
+pub fn planned(target: &dyn Target, question: &MmaProblem) -> Contraction {
     contract::plan(question, means(target)).unwrap_or_else(|error| panic!("{question:?}: {error}"))
 }
 
 /// The plan, shown on the emulator.
-pub fn proven(target: &dyn Target, question: &Question) -> Contraction {
+pub fn proven(target: &dyn Target, question: &MmaProblem) -> Contraction {
     let plan = planned(target, question);
     contraction_cases(&plan, means(target))
         .and_then(|cases| check_all_emulated(&cases, means(target)))
@@ -88,7 +88,7 @@ pub fn warps(plan: &Contraction) -> [i64; 2] {
 pub fn dot_operand(index: i64, k_width: Option<u64>, parent: &FamilySpec) -> FamilySpec {
     let spec = FamilySpec::new("dot_operand").with("operand_index", index);
     let spec = match k_width {
-        Some(width) => spec.with("k_width", Attribute::Int(width as i64)),
+        Some(width) => spec.with("k_width", FamilyAttribute::Int(width as i64)),
         None => spec,
     };
     spec.of(parent.clone())

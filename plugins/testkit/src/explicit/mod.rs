@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::prelude::*;
 use tilewright_assign::synthesis::{Derivation, Options};
-use tilewright_emulator::Report;
-use tilewright_verify::case::Case;
+use tilewright_emulator::RunReport;
+use tilewright_verify::case::ProgramCase;
 
 #[allow(unused_imports, reason = "each test program uses some of this")]
 pub use table::table;
@@ -47,21 +47,21 @@ pub struct Solved {
     /// What the busiest warp executed.
     pub counts: Counts,
     /// All that was executed.
-    pub report: Report,
+    pub report: RunReport,
     /// The kernel's text.
     pub kernel: String,
 }
 
 /// A case of the suite, and its text.
-pub fn case(name: &str) -> (Case, String) {
+pub fn case(name: &str) -> (ProgramCase, String) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/kernels").join(format!("{name}.json"));
-    let case = Case::read(&file).unwrap_or_else(|error| panic!("{error}"));
+    let case = ProgramCase::read(&file).unwrap_or_else(|error| panic!("{error}"));
     let text = std::fs::read_to_string(&case.program).expect("the program of a case");
     (case, text)
 }
 
 /// The product of the suite in tiles of other sizes, for K of so many: the launch is of as many blocks as that takes.
-pub fn tiled(case: &Case, text: &str, [m, n, k]: [u64; 3], depth: u64) -> (Case, String) {
+pub fn tiled(case: &ProgramCase, text: &str, [m, n, k]: [u64; 3], depth: u64) -> (ProgramCase, String) {
     let text = text.replace("64x32", &format!("{m}x{k}")).replace("32x64", &format!("{k}x{n}"));
     let text = text.replace("64x64", &format!("{m}x{n}"));
     let text = text.replace("(64,32,?):(?,1,32)", &format!("({m},{k},?):(?,1,{k})"));
@@ -74,7 +74,7 @@ pub fn tiled(case: &Case, text: &str, [m, n, k]: [u64; 3], depth: u64) -> (Case,
     let sizes = [16, 32, 64, 128].map(|size| format!("    %c{size} = arith.constant {size} : i32\n")).concat();
     let text = text.replace("    %c32 = arith.constant 32 : i32\n    %c64 = arith.constant 64 : i32\n", &sizes);
     let grid = [(128 / m) as u32, (64 / n) as u32, 1];
-    (Case { grid, ..case.clone() }, text)
+    (ProgramCase { grid, ..case.clone() }, text)
 }
 
 /// What is found for a text, or why nothing is.
@@ -103,7 +103,7 @@ pub fn solved(target: &dyn Target, name: &str, synthesis: Options) -> Arc<Solved
 }
 
 /// Solves a text for a case, and executes it: once for all tests of a process.
-pub fn executed(target: &dyn Target, case: &Case, text: &str, synthesis: Options) -> Arc<Solved> {
+pub fn executed(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: Options) -> Arc<Solved> {
     type Known = BTreeMap<String, Arc<OnceLock<Arc<Solved>>>>;
     static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
     let key = format!("{} {} {:?} {synthesis:?} {text}", target.description().name, case.name, case.grid);
@@ -111,11 +111,11 @@ pub fn executed(target: &dyn Target, case: &Case, text: &str, synthesis: Options
     Arc::clone(known.get_or_init(|| Arc::new(execute(target, case, text, synthesis))))
 }
 
-fn execute(target: &dyn Target, case: &Case, text: &str, synthesis: Options) -> Solved {
+fn execute(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: Options) -> Solved {
     let name = &case.name;
     let (kernel, derivation) =
         solution(target, text, case.warps, synthesis).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let ran = case.run(&kernel, means(target), &Limits::default());
+    let ran = case.run(&kernel, means(target), &RunLimits::default());
     let ended = ran.unwrap_or_else(|error| panic!("{name}: {error}"));
     let differences: Vec<String> = ended.differences.iter().map(ToString::to_string).collect();
     assert!(differences.is_empty(), "{name}: {differences:?}");

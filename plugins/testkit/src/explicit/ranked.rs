@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::{case, executed};
 use crate::prelude::*;
 use tilewright_assign::synthesis::Options;
-use tilewright_verify::case::Case;
+use tilewright_verify::case::ProgramCase;
 
 /// A variant: what it executes and what is predicted of it, both of the whole launch.
 pub struct Variant {
@@ -21,7 +21,7 @@ pub struct Variant {
 }
 
 impl Variant {
-    pub fn of(target: &dyn Target, name: String, case: &Case, text: &str, options: Options) -> Self {
+    pub fn of(target: &dyn Target, name: String, case: &ProgramCase, text: &str, options: Options) -> Self {
         let solved = executed(target, case, text, options);
         let (counts, report) = (&solved.counts, &solved.report);
         let blocks = u64::from(case.grid.iter().product::<u32>());

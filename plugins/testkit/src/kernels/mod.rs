@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-pub const GLOBAL: Type = Type::Pointer(Space::Global);
+pub const GLOBAL: Type = Type::Pointer(MemorySpace::Global);
 pub const WORD: Type = Type::Scalar(Element::I32);
 pub const BIT: Type = Type::Scalar(Element::I1);
 pub const QUAD: Type = Type::Vector(Element::I32, 4);

@@ -1,7 +1,7 @@
 //! Choices of memory layouts for the vendors' own layouts of registers, executed by the emulator.
 
 use crate::prelude::*;
-use tilewright_plan::movement::Candidate;
+use tilewright_plan::movement::SharedLayoutCandidate;
 
 /// The wavefronts of an accessor of `layout`, executed.
 pub fn executed(
@@ -32,7 +32,7 @@ pub fn executed(
 }
 
 /// Runs all accesses of a candidate: what is executed is what was promised.
-pub fn prove(candidate: &Candidate, accessors: &[Accessor], bits: u32, means: Means<'_>) {
+pub fn prove(candidate: &SharedLayoutCandidate, accessors: &[Accessor], bits: u32, means: Means<'_>) {
     for (accessor, figures) in accessors.iter().zip(&candidate.accessors) {
         let fetched = candidate.fetch.as_ref().filter(|_| accessor.copy.is_some()).map(|fetch| &fetch.layout);
         let layout = fetched.unwrap_or(&accessor.layout);

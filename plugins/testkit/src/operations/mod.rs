@@ -4,7 +4,7 @@
 use crate::prelude::*;
 use tilewright_kernel::{Atomic, MemoryOrder, MemoryScope};
 
-const GLOBAL: Type = Type::Pointer(Space::Global);
+const GLOBAL: Type = Type::Pointer(MemorySpace::Global);
 const BIT: Type = Type::Scalar(Element::I1);
 const WORD: Type = Type::Scalar(Element::I32);
 pub const FLOATS: [Element; 4] = [Element::F16, Element::Bf16, Element::F32, Element::F64];

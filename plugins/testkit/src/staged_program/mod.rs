@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use crate::prelude::*;
-use tilewright_assign::stages::{LoadLine, LoopLine};
+use tilewright_assign::stages::{LoadLine, PipelinedLoopLine};
 use tilewright_tile::op::name::ttg;
 use tilewright_tile::text;
-use tilewright_verify::case::Case;
+use tilewright_verify::case::ProgramCase;
 
 /// Elements of a tile of 32 rows.
 const TILE: usize = 32 * 32;
@@ -62,14 +62,14 @@ pub struct Staged {
 pub struct Compiled {
     pub kernel: Kernel,
     pub text: String,
-    pub lines: Vec<LoopLine>,
+    pub lines: Vec<PipelinedLoopLine>,
     /// Conversions that are left.
     pub conversions: usize,
 }
 
 impl Compiled {
     /// The line of its only loop.
-    pub fn line(&self) -> &LoopLine {
+    pub fn line(&self) -> &PipelinedLoopLine {
         assert_eq!(self.lines.len(), 1, "{}", self.text);
         &self.lines[0]
     }
@@ -281,7 +281,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         let arguments: Vec<Argument> =
             [tiles, written, order_at].map(Argument::Buffer).into_iter().chain(scalars).collect();
         let emulator = Emulator::new(kernel, target.description())?.with_meanings(&meanings);
-        let report = emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default())?;
+        let report = emulator.run([1, 1, 1], &arguments, &mut memory, &RunLimits::default())?;
         let found = memory.read_all(written).unwrap_or_else(|error| panic!("{error}"));
         for place in 0..TILE {
             let (mut sum, mut kept) = (0u32, 0u32);
@@ -328,7 +328,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
 /// What a block does for a product of the suite in so many stages, as the page has it.
 pub fn product_in_stages(target: &dyn Target, stages: &[u32]) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/kernels/dot_masked.json");
-    let case = Case::read(&file).unwrap_or_else(|error| panic!("{error}"));
+    let case = ProgramCase::read(&file).unwrap_or_else(|error| panic!("{error}"));
     let text = std::fs::read_to_string(&case.program).unwrap_or_else(|error| panic!("{error}"));
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
@@ -338,7 +338,7 @@ pub fn product_in_stages(target: &dyn Target, stages: &[u32]) {
     for &stages in stages {
         let options = ProgramOptions { stages: Some(stages), ..ProgramOptions::default() };
         let (kernel, ended) = case
-            .compile_and_run(&compiler, &text, &options, &Limits::default())
+            .compile_and_run(&compiler, &text, &options, &RunLimits::default())
             .unwrap_or_else(|error| panic!("{error}"));
         assert!(ended.differences.is_empty(), "{stages} stages");
         let (counts, bytes) = (ended.report.counts, kernel.shared_bytes());

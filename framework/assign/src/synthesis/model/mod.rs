@@ -12,4 +12,4 @@ mod work;
 
 pub use occupancy::{ModelError, Resident};
 pub use predict::{Pipes, Prediction, predict};
-pub use work::{Block, Step, Work};
+pub use work::{Block, ModelStep, Work};

@@ -1,7 +1,7 @@
 //! Cycles, from work and the target's figures.
 
 use super::occupancy::figures;
-use super::{Block, ModelError, Resident, Step, Work};
+use super::{Block, ModelError, ModelStep, Resident, Work};
 use tilewright_target::{TargetDescription, Throughput};
 
 /// The share of the work of pipes other than the busiest, and of latencies where a pipe is what a program waits for, that is not
@@ -122,11 +122,11 @@ struct Machine<'a> {
 }
 
 impl Machine<'_> {
-    fn steps(&self, steps: &[Step]) -> Spent {
+    fn steps(&self, steps: &[ModelStep]) -> Spent {
         steps.iter().fold(Spent::default(), |all, step| {
             let own = match step {
-                Step::Work(work) => self.work(work),
-                Step::Loop { trips, stages, body } => self.repeated(*trips, *stages, self.steps(body)),
+                ModelStep::Work(work) => self.work(work),
+                ModelStep::Loop { trips, stages, body } => self.repeated(*trips, *stages, self.steps(body)),
             };
             Spent {
                 pipes: all.pipes.plus(own.pipes, 1.0),

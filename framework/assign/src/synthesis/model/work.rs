@@ -53,7 +53,7 @@ impl Work {
 
 /// A step of a program.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Step {
+pub enum ModelStep {
     /// Work.
     Work(Work),
     /// Steps again and again.
@@ -63,7 +63,7 @@ pub enum Step {
         /// How many iterations' asynchronous copies there are at a time; one for none ahead.
         stages: u64,
         /// What is done each time.
-        body: Vec<Step>,
+        body: Vec<ModelStep>,
     },
 }
 
@@ -83,5 +83,5 @@ pub struct Block {
     /// Bytes of shared memory of a block.
     pub shared_bytes: u64,
     /// What each does.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ModelStep>,
 }

@@ -2,11 +2,11 @@
 //! the code but the words of [`Summation`].
 
 use super::*;
-use tilewright_target::{Evidence, Number};
+use tilewright_target::{ElementType, Evidence};
 
 fn format(name: &str) -> Format {
-    match Number::named(name) {
-        Some(Number::Float(format)) => format,
+    match ElementType::named(name) {
+        Some(ElementType::Float(format)) => format,
         other => panic!("{name}: {other:?}"),
     }
 }

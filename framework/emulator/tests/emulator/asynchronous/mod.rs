@@ -8,7 +8,7 @@ mod proxies;
 mod queues;
 
 use emulator_target::{kernel, target};
-use tilewright_emulator::{Argument, Call, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, Limits, Meanings};
+use tilewright_emulator::{Argument, Call, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, Meanings, RunLimits};
 use tilewright_kernel::Queue;
 
 /// Each lane's word goes to its address, on the queue of copies.
@@ -88,7 +88,7 @@ fn run(warps: u32, proxy: bool, text: &str) -> Result<Vec<u32>, Fault> {
     let mut memory = GlobalMemory::new();
     let output = memory.allocate_with(&vec![0; 32 * warps as usize]);
     let emulator = Emulator::new(&kernel, &target)?.with_meanings(&meanings);
-    emulator.run([1, 1, 1], &[Argument::Buffer(output)], &mut memory, &Limits::default())?;
+    emulator.run([1, 1, 1], &[Argument::Buffer(output)], &mut memory, &RunLimits::default())?;
     let bytes = memory.read_all(output).unwrap();
     Ok(bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use tilewright::tile::name::{arith, tt};
 use tilewright::tile::{
-    Attribute, BuildError, Dense, Dialects, Float, FunctionBuilder, Module, Type, Value, Violation, verify,
+    Attribute, BuildError, Dense, Dialects, Float, FunctionBuilder, TileModule, TileType, TileViolation, Value, verify,
 };
 
 use crate::language::{Expression, Program};
@@ -41,10 +41,10 @@ fn names(expression: &Expression, found: &mut Vec<String>) {
 }
 
 /// The module of a program.
-pub fn module(program: &Program, dialects: &Dialects) -> Result<Module, Box<dyn std::error::Error>> {
+pub fn module(program: &Program, dialects: &Dialects) -> Result<TileModule, Box<dyn std::error::Error>> {
     let arguments = arguments(program);
-    let pointer = Type::pointer(Type::Float(Float::F32));
-    let types = arguments.iter().map(|_| pointer.clone()).chain([Type::integer(32)]).collect();
+    let pointer = TileType::pointer(TileType::Float(Float::F32));
+    let types = arguments.iter().map(|_| pointer.clone()).chain([TileType::integer(32)]).collect();
     let mut function = FunctionBuilder::new(dialects, "tile", types);
     for argument in 0..=arguments.len() {
         function.argument_attribute(argument, "tt.divisibility", 16);
@@ -60,8 +60,8 @@ pub fn module(program: &Program, dialects: &Dialects) -> Result<Module, Box<dyn 
         translation.store(name)?;
     }
     translation.function.op(tt::RETURN).done()?;
-    let module = Module { functions: vec![translation.function.finish()], ..Module::default() };
-    verify(&module).map_err(|violation: Violation| violation.to_string())?;
+    let module = TileModule { functions: vec![translation.function.finish()], ..TileModule::default() };
+    verify(&module).map_err(|violation: TileViolation| violation.to_string())?;
     Ok(module)
 }
 
@@ -77,14 +77,14 @@ struct Translation<'d> {
 
 impl<'d> Translation<'d> {
     fn begin(mut function: FunctionBuilder<'d>, tile: u32) -> Result<Self, BuildError> {
-        let i32s = Type::tensor([u64::from(tile)], Type::integer(32), None);
+        let i32s = TileType::tensor([u64::from(tile)], TileType::integer(32), None);
         let count = *function.arguments().last().unwrap_or(&function.arguments()[0]);
         let size = i64::from(tile);
         let axis = Attribute::Word("x".into());
-        let program = function.op(tt::GET_PROGRAM_ID).attribute("axis", axis).result(Type::integer(32)).value()?;
-        let size_value = function.constant(Attribute::integer(size, Type::integer(32)))?;
+        let program = function.op(tt::GET_PROGRAM_ID).attribute("axis", axis).result(TileType::integer(32)).value()?;
+        let size_value = function.constant(Attribute::integer(size, TileType::integer(32)))?;
         let first = function.op(arith::MULI).operand(program).operand(size_value).value()?;
-        let end = Attribute::integer(size, Type::integer(32));
+        let end = Attribute::integer(size, TileType::integer(32));
         let range =
             function.op(tt::MAKE_RANGE).attribute("start", 0).attribute("end", end).result(i32s.clone()).value()?;
         let firsts = function.op(tt::SPLAT).operand(first).result(i32s.clone()).value()?;
@@ -98,13 +98,13 @@ impl<'d> Translation<'d> {
     /// The pointers of a name's elements.
     fn pointers(&mut self, name: &str) -> Result<Value, BuildError> {
         let base = self.bases[name];
-        let pointers = Type::tensor([self.tile], self.function.ty(base).clone(), None);
+        let pointers = TileType::tensor([self.tile], self.function.ty(base).clone(), None);
         let bases = self.function.op(tt::SPLAT).operand(base).result(pointers).value()?;
         self.function.op(tt::ADDPTR).operand(bases).operand(self.places).value()
     }
 
     fn number(&mut self, number: f32) -> Result<Value, BuildError> {
-        let ty = Type::tensor([self.tile], Type::Float(Float::F32), None);
+        let ty = TileType::tensor([self.tile], TileType::Float(Float::F32), None);
         let elements = [u64::from(number.to_bits())].into();
         self.function.constant(Attribute::Dense(Dense { ty, elements }))
     }

@@ -1,6 +1,6 @@
 //! Thread-value layouts as digits along axes, and the order in which mappings have them.
 
-use super::super::{Layout, Mode};
+use super::super::{CuteLayout, CuteMode};
 
 /// Whose number a digit is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,7 +28,7 @@ impl Kind {
 }
 
 /// The digits of a layout of threads and values over a tile, fine to coarse along every axis, of threads and of values.
-pub(super) fn ordered(layout: &Layout, shape: &[u64]) -> Result<Vec<Digit>, String> {
+pub(super) fn ordered(layout: &CuteLayout, shape: &[u64]) -> Result<Vec<Digit>, String> {
     let modes = layout.modes();
     let mut left: Vec<Vec<Digit>> = Vec::new();
     for (kind, own) in [Kind::Thread, Kind::Value].into_iter().zip(&modes) {
@@ -49,8 +49,8 @@ pub(super) fn ordered(layout: &Layout, shape: &[u64]) -> Result<Vec<Digit>, Stri
 }
 
 /// A mode as digits of one axis each.
-fn along_axes(kind: Kind, mode: Mode, shape: &[u64]) -> Result<Vec<Digit>, String> {
-    let Mode { shape: mut size, mut stride } = mode;
+fn along_axes(kind: Kind, mode: CuteMode, shape: &[u64]) -> Result<Vec<Digit>, String> {
+    let CuteMode { shape: mut size, mut stride } = mode;
     if stride == 0 {
         return Err(format!("{size} {} hold the same element; each task has one worker", kind.name()));
     }

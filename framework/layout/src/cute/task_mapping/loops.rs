@@ -10,12 +10,12 @@ pub struct LoopNest {
     /// How often each loop goes round.
     pub loops: Vec<u64>,
     /// The task along each axis.
-    pub axes: Vec<Index>,
+    pub axes: Vec<LoopIndex>,
 }
 
 /// A place along an axis: a sum of terms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Index {
+pub struct LoopIndex {
     /// The terms, the coarsest first.
     pub terms: Vec<IndexTerm>,
 }
@@ -48,7 +48,7 @@ impl LoopNest {
     pub(super) fn of(digits: &[Digit], rank: usize) -> Self {
         let values: Vec<&Digit> = digits.iter().filter(|digit| digit.kind == Kind::Value).collect();
         let workers: u64 = digits.iter().filter(|digit| digit.kind == Kind::Thread).map(|digit| digit.size).product();
-        let mut axes = vec![Index::default(); rank];
+        let mut axes = vec![LoopIndex::default(); rank];
         let (mut divide, mut seen) = (1, 0);
         for digit in digits {
             let of = match digit.kind {
@@ -85,7 +85,7 @@ impl LoopNest {
     }
 }
 
-impl Index {
+impl LoopIndex {
     fn at(&self, counters: &[u64], thread: u64) -> u64 {
         let of = |term: &IndexTerm| {
             term.scale
@@ -115,7 +115,7 @@ impl fmt::Display for IndexTerm {
     }
 }
 
-impl fmt::Display for Index {
+impl fmt::Display for LoopIndex {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let terms: Vec<String> = self.terms.iter().map(IndexTerm::to_string).collect();
         out.write_str(if terms.is_empty() { "0" } else { "" })?;
@@ -129,7 +129,7 @@ impl fmt::Display for LoopNest {
         for (number, size) in self.loops.iter().enumerate() {
             writeln!(out, "{}for i{number} in 0..{size}:", "    ".repeat(number))?;
         }
-        let axes: Vec<String> = self.axes.iter().map(Index::to_string).collect();
+        let axes: Vec<String> = self.axes.iter().map(LoopIndex::to_string).collect();
         write!(out, "{}task({})", "    ".repeat(self.loops.len()), axes.join(", "))
     }
 }

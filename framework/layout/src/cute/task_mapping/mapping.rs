@@ -3,7 +3,7 @@
 use super::digits;
 use super::digits::{Digit, Kind};
 use super::loops::LoopNest;
-use crate::cute::{CuteError, IntTuple, Layout, Mode, ThreadValue, Tree, coalesce};
+use crate::cute::{CuteError, CuteLayout, CuteMode, IntTuple, ThreadValue, Tree, coalesce};
 use std::fmt;
 
 /// A mapping of workers to tasks.
@@ -130,17 +130,17 @@ impl TaskMapping {
         let before = |axis: usize| shape[..axis].iter().product::<u64>();
         let of = |kind: Kind| {
             let own = self.digits().into_iter().filter(|digit| digit.kind == kind);
-            let modes: Vec<Mode> =
-                own.map(|digit| Mode { shape: digit.size, stride: digit.step * before(digit.axis) }).collect();
-            coalesce(&Layout::from_tree(Tree::flat(if modes.is_empty() {
-                vec![Mode { shape: 1, stride: 0 }]
+            let modes: Vec<CuteMode> =
+                own.map(|digit| CuteMode { shape: digit.size, stride: digit.step * before(digit.axis) }).collect();
+            coalesce(&CuteLayout::from_tree(Tree::flat(if modes.is_empty() {
+                vec![CuteMode { shape: 1, stride: 0 }]
             } else {
                 modes
             }))?)
         };
         ThreadValue::new(
             &IntTuple::flat(shape.iter().copied()),
-            Layout::from_modes(vec![of(Kind::Thread)?, of(Kind::Value)?])?,
+            CuteLayout::from_modes(vec![of(Kind::Thread)?, of(Kind::Value)?])?,
         )
     }
 

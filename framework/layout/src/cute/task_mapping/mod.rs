@@ -18,5 +18,5 @@ mod digits;
 mod loops;
 mod mapping;
 
-pub use loops::{Index, IndexTerm, LoopNest, Source};
+pub use loops::{IndexTerm, LoopIndex, LoopNest, Source};
 pub use mapping::TaskMapping;

@@ -76,7 +76,7 @@ impl Lowering<'_> {
                     let own: Vec<Value> = values.by_ref().take(registers).collect();
                     Held::Tensor(Registers::new(layout, own))
                 }
-                _ if matches!(self.body.ty(target), tile::Type::Token) => Held::Token,
+                _ if matches!(self.body.ty(target), tile::TileType::Token) => Held::Token,
                 _ => {
                     let value = values.next().ok_or_else(missing)?;
                     if are_uniform {
@@ -102,14 +102,14 @@ impl Lowering<'_> {
         for &value in values {
             let ty = self.body.ty(value);
             match ty {
-                tile::Type::Token => {}
-                tile::Type::Tensor(tensor) => {
+                tile::TileType::Token => {}
+                tile::TileType::Tensor(tensor) => {
                     let carrier = carrier(&tensor.element)?;
                     let layout = self.layout_of(value)?;
                     types.extend(std::iter::repeat_n(carrier, 1 << layout.in_bits(Dim::REGISTER)));
                 }
-                tile::Type::Memory(_) => types.push(Type::Pointer(tilewright_kernel::Space::Shared)),
-                tile::Type::Descriptor(_) => {
+                tile::TileType::Memory(_) => types.push(Type::Pointer(tilewright_kernel::MemorySpace::Shared)),
+                tile::TileType::Descriptor(_) => {
                     return Err(Reason::unsupported("a descriptor that one of several regions makes"));
                 }
                 _ => types.push(carrier(ty)?),

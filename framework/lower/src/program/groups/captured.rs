@@ -7,8 +7,8 @@ use tilewright_tile::op::name::ttg;
 use crate::program::error::{Lowered, Reason};
 use crate::program::held::{Held, Slab};
 use crate::program::lowering::Lowering;
-use tilewright_kernel::{Cast, Element, Space, Type, Value};
-use tilewright_tile::{self as tile, Op, Origin};
+use tilewright_kernel::{Cast, Element, MemorySpace, Type, Value};
+use tilewright_tile::{self as tile, Op, ValueOrigin};
 
 /// Bytes of a buffer for one number.
 const BYTES: u32 = 8;
@@ -25,7 +25,7 @@ pub(super) fn given(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         let ty = lowering.builder.type_of(scalar);
         let word = match ty {
             Type::Scalar(Element::I1) => lowering.builder.cast(Cast::ExtendU, scalar, Type::Scalar(Element::I8)),
-            Type::Pointer(Space::Global) => lowering.builder.cast(Cast::Bits, scalar, Type::Scalar(Element::I64)),
+            Type::Pointer(MemorySpace::Global) => lowering.builder.cast(Cast::Bits, scalar, Type::Scalar(Element::I64)),
             _ => scalar,
         };
         let pointer = lowering.builder.shared_buffer(BYTES, BYTES);
@@ -70,7 +70,7 @@ fn loaded(lowering: &mut Lowering<'_>, buffer: u32, ty: Type) -> Value {
             let word = builder.load(Type::Scalar(Element::I8), pointer, 0, None);
             builder.cast(Cast::Truncate, word, ty)
         }
-        Type::Pointer(Space::Global) => {
+        Type::Pointer(MemorySpace::Global) => {
             let word = builder.load(Type::Scalar(Element::I64), pointer, 0, None);
             builder.cast(Cast::Bits, word, ty)
         }
@@ -82,8 +82,8 @@ fn loaded(lowering: &mut Lowering<'_>, buffer: u32, ty: Type) -> Value {
 fn can_be_made(lowering: &Lowering<'_>, value: tile::Value) -> bool {
     let body = lowering.body;
     match body.origin(value) {
-        Origin::Argument(block, _) => body.blocks(body.root()).first() == Some(&block),
-        Origin::Result(op, _) => {
+        ValueOrigin::Argument(block, _) => body.blocks(body.root()).first() == Some(&block),
+        ValueOrigin::Result(op, _) => {
             let operation = body.op(op);
             let no_tensors = operation.operands.iter().all(|&operand| body.ty(operand).as_tensor().is_none());
             let is_place = operation.name() == ttg::LOCAL_ALLOC;
@@ -96,7 +96,7 @@ fn can_be_made(lowering: &Lowering<'_>, value: tile::Value) -> bool {
 /// Makes a value again where operations are added now.
 fn made(lowering: &mut Lowering<'_>, value: tile::Value) -> Lowered<()> {
     let body = lowering.body;
-    let Origin::Result(op, _) = body.origin(value) else { return Ok(()) };
+    let ValueOrigin::Result(op, _) = body.origin(value) else { return Ok(()) };
     if let Some(&buffer) = lowering.buffers.get(&value) {
         let pointer = lowering.builder.shared_address(buffer);
         lowering.told.allocations.push(pointer);

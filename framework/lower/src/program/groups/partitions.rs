@@ -9,7 +9,7 @@ use crate::program::held::{Held, Registers};
 use crate::program::lowering::Lowering;
 use crate::program::pending;
 use crate::shared_memory::ALL_GROUPS;
-use tilewright_assign::Machine;
+use tilewright_assign::LaunchConfig;
 use tilewright_kernel::{Compare, Kernel, SpecialRegister, Value};
 use tilewright_tile::op::name::ttg;
 use tilewright_tile::{self as tile, Attribute, Block, Body, Op};
@@ -21,7 +21,7 @@ impl Groups {
     ///
     /// # Errors
     /// [`Reason`]: where they are in regions, or differ from place to place, or the target has no barriers of groups.
-    pub(crate) fn of(body: &Body, entry: Block, machine: &Machine<'_>) -> Result<Option<Self>, (Op, Reason)> {
+    pub(crate) fn of(body: &Body, entry: Block, machine: &LaunchConfig<'_>) -> Result<Option<Self>, (Op, Reason)> {
         let ops: Vec<Op> = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == GROUPS).collect();
         let Some(&first) = ops.first() else { return Ok(None) };
         let warps = |op: Op| match body.op(op).attributes.get("partitionNumWarps") {
@@ -72,7 +72,7 @@ impl Groups {
 pub(crate) fn lowered<'a>(
     lowering: &mut Lowering<'a>,
     entry: Block,
-    machines: &'a [Machine<'a>],
+    machines: &'a [LaunchConfig<'a>],
 ) -> Result<(), LowerError> {
     let body = lowering.body;
     let builder = &mut lowering.builder;

@@ -57,12 +57,12 @@ pub(in super::super) fn read_modify_write(lowering: &mut Lowering<'_>, op: Op) -
 
 /// Whether the elements are of those that an operation is for: sums of floating-point numbers, others of integers, and what is
 /// exchanged may be any.
-pub(in super::super) fn combines(kind: Atomic, element: &tile::Type) -> Lowered<()> {
+pub(in super::super) fn combines(kind: Atomic, element: &tile::TileType) -> Lowered<()> {
     let fits = match (kind, element) {
-        (Atomic::FAdd, tile::Type::Float(float)) => native(*float).is_some(),
+        (Atomic::FAdd, tile::TileType::Float(float)) => native(*float).is_some(),
         (Atomic::FAdd, _) => false,
         (Atomic::Exchange, _) => true,
-        _ => matches!(element, tile::Type::Integer(8.., _)),
+        _ => matches!(element, tile::TileType::Integer(8.., _)),
     };
     match fits {
         true => Ok(()),

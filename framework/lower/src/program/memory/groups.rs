@@ -3,7 +3,7 @@
 use tilewright_kernel::{Element, Type};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::Value;
-use tilewright_tile::facts::Facts;
+use tilewright_tile::facts::AxisInfoMap;
 
 /// Registers whose elements follow each other in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ impl Groups {
     /// The widest that facts, layout and target allow, for elements that memory has as `element`. `masks` are values that
     /// must be the same for all of a group, `access_bits` the widths that an access may have.
     pub(in super::super) fn of(
-        (facts, pointer, masks): (&Facts, Value, &[Value]),
+        (facts, pointer, masks): (&AxisInfoMap, Value, &[Value]),
         layout: &LinearLayout,
         element: Type,
         access_bits: &[u32],

@@ -8,9 +8,9 @@ use crate::program::lowering::Lowering;
 use crate::program::shared::layout_of;
 use tilewright_assign::product;
 use tilewright_layout::LinearLayout;
-use tilewright_plan::contract::{Contraction, Question, candidates, plan};
+use tilewright_plan::contract::{Contraction, MmaProblem, candidates, plan};
 use tilewright_tile::marks::PENDING;
-use tilewright_tile::{Attribute, Block, Body, Op, Origin, Value};
+use tilewright_tile::{Attribute, Block, Body, Op, Value, ValueOrigin};
 
 use super::state::{AWAIT, Pending};
 
@@ -38,7 +38,7 @@ pub(in crate::program) fn planned(lowering: &Lowering<'_>) -> Pending {
 
 /// The load of a factor behind the conversions of what it gives, the last of the operations.
 pub(super) fn load(body: &Body, factor: Value) -> Option<Vec<Op>> {
-    let Origin::Result(op, _) = body.origin(factor) else { return None };
+    let ValueOrigin::Result(op, _) = body.origin(factor) else { return None };
     match body.op(op).name() {
         ttg::LOCAL_LOAD => Some(vec![op]),
         ttg::CONVERT_LAYOUT => {
@@ -85,7 +85,7 @@ fn in_place(lowering: &Lowering<'_>, op: Op) -> Option<Contraction> {
     let (others, _) = candidates(&question, machine.means).ok()?;
     let mut tried = HashSet::new();
     others.into_iter().filter(|other| tried.insert(other.unit.clone())).find_map(|other| {
-        let question = Question { unit: Some(other.unit), ..question.clone() };
+        let question = MmaProblem { unit: Some(other.unit), ..question.clone() };
         reading(&plan(&question, machine.means).ok()?, memories)
     })
 }
@@ -120,8 +120,8 @@ fn stands_before(body: &Body, load: Op, op: Op) -> bool {
 /// Whether a tensor in memory is no part of another.
 fn is_whole(body: &Body, value: Value) -> bool {
     match body.origin(value) {
-        Origin::Argument(..) => true,
-        Origin::Result(op, _) => match body.op(op).name() {
+        ValueOrigin::Argument(..) => true,
+        ValueOrigin::Result(op, _) => match body.op(op).name() {
             ttg::MEMDESC_SUBSLICE => false,
             ttg::MEMDESC_INDEX => true,
             ttg::MEMDESC_TRANS | ttg::MEMDESC_RESHAPE | ttg::MEMDESC_REINTERPRET => {
@@ -274,7 +274,7 @@ impl Flow {
 fn is_there(body: &Body, wait: Op, value: Value, products: &HashMap<Op, Arc<Contraction>>, places: &Places) -> bool {
     let outstanding = body.op(wait).attributes.get("outstanding").and_then(Attribute::as_integer).unwrap_or(0);
     let Ok(outstanding @ 1..) = usize::try_from(outstanding) else { return true };
-    let Origin::Result(from, _) = body.origin(value) else { return false };
+    let ValueOrigin::Result(from, _) = body.origin(value) else { return false };
     let (Some(&(block, issued)), Some(&(own, at))) = (places.within.get(&from), places.within.get(&wait)) else {
         return false;
     };

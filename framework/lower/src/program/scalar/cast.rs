@@ -37,14 +37,14 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
     )
 }
 
-fn resized(builder: &mut Builder, value: Value, to: &tile::Type, extend: Cast) -> Lowered<Value> {
+fn resized(builder: &mut Builder, value: Value, to: &tile::TileType, extend: Cast) -> Lowered<Value> {
     let ty = carrier(to)?;
     let op = if builder.type_of(value).bits() < ty.bits() { extend } else { Cast::Truncate };
     Ok(builder.cast(op, value, ty))
 }
 
 /// The same bits; between addresses and integers of other widths, their low bits.
-fn bits(builder: &mut Builder, value: Value, to: &tile::Type) -> Lowered<Value> {
+fn bits(builder: &mut Builder, value: Value, to: &tile::TileType) -> Lowered<Value> {
     let ty = carrier(to)?;
     let from = builder.type_of(value);
     if from == ty {
@@ -67,7 +67,7 @@ fn bits(builder: &mut Builder, value: Value, to: &tile::Type) -> Lowered<Value> 
     Ok(builder.cast(Cast::Bits, address, ty))
 }
 
-fn from_integer(builder: &mut Builder, value: Value, to: &tile::Type, signed: bool) -> Lowered<Value> {
+fn from_integer(builder: &mut Builder, value: Value, to: &tile::TileType, signed: bool) -> Lowered<Value> {
     let value = match builder.type_of(value) {
         Type::Scalar(Element::I1) => widened(builder, value, signed),
         _ => value,
@@ -89,7 +89,12 @@ fn from_integer(builder: &mut Builder, value: Value, to: &tile::Type, signed: bo
     }
 }
 
-fn to_integer(builder: &mut Builder, value: Value, (from, to): (&tile::Type, &tile::Type), op: Cast) -> Lowered<Value> {
+fn to_integer(
+    builder: &mut Builder,
+    value: Value,
+    (from, to): (&tile::TileType, &tile::TileType),
+    op: Cast,
+) -> Lowered<Value> {
     let (float, ty) = (as_float(from)?, carrier(to)?);
     let value = match native(float) {
         Some(_) => value,
@@ -107,7 +112,7 @@ fn to_integer(builder: &mut Builder, value: Value, (from, to): (&tile::Type, &ti
 fn rounded_away(
     builder: &mut Builder,
     value: Value,
-    (from, to): (&tile::Type, &tile::Type),
+    (from, to): (&tile::TileType, &tile::TileType),
     up: bool,
 ) -> Lowered<Value> {
     let (have, want) = (native(as_float(from)?), native(as_float(to)?));
@@ -133,9 +138,9 @@ fn rounded_away(
     Ok(builder.select(is_beyond, next, inner))
 }
 
-fn as_float(ty: &tile::Type) -> Lowered<Float> {
+fn as_float(ty: &tile::TileType) -> Lowered<Float> {
     match ty {
-        tile::Type::Float(float) => Ok(*float),
+        tile::TileType::Float(float) => Ok(*float),
         other => Err(Reason::malformed(format!("`{other}` is no floating-point type"))),
     }
 }
@@ -144,7 +149,7 @@ fn as_float(ty: &tile::Type) -> Lowered<Float> {
 fn between_floats(
     builder: &mut Builder,
     value: Value,
-    (from, to): (&tile::Type, &tile::Type),
+    (from, to): (&tile::TileType, &tile::TileType),
     to_zero: bool,
 ) -> Lowered<Value> {
     let (from, to) = (as_float(from)?, as_float(to)?);
@@ -157,7 +162,7 @@ fn between_floats(
             if to == Float::F32 {
                 return Ok(single);
             }
-            let [single_type, wanted] = [Float::F32, to].map(tile::Type::Float);
+            let [single_type, wanted] = [Float::F32, to].map(tile::TileType::Float);
             between_floats(builder, single, (&single_type, &wanted), to_zero)
         }
         (Some(_), None) => narrow::rounded(builder, value, from, to, to_zero),

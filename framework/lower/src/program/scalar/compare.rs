@@ -17,7 +17,7 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
     let found = match (name, scalar.from.first()) {
         (arith::CMPI, _) => of_integers(builder, &predicate, a, b),
         // Those without arithmetic are compared as what they are exactly.
-        (arith::CMPF, Some(tile::Type::Float(float))) if native(*float).is_none() => {
+        (arith::CMPF, Some(tile::TileType::Float(float))) if native(*float).is_none() => {
             match (widened_float(builder, a, *float), widened_float(builder, b, *float)) {
                 (Ok(a), Ok(b)) => of_floats(builder, &predicate, a, b),
                 (Err(reason), _) | (_, Err(reason)) => return Some(Err(reason)),

@@ -16,7 +16,7 @@ const MOST_ELEMENTS: usize = 64;
 /// A number, or a tensor; of poison, zeros.
 pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let result = lowering.result(op, 0)?;
-    if matches!(lowering.body.ty(result), tile::Type::Token) {
+    if matches!(lowering.body.ty(result), tile::TileType::Token) {
         return lowering.give(op, Held::Token);
     }
     let ty = lowering.body.ty(result).clone();

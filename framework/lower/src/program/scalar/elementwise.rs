@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use std::collections::HashMap;
 use tilewright_kernel::{Builder, Value};
 use tilewright_tile::op::name::{arith, math, tt};
-use tilewright_tile::{Op, Operation, Type};
+use tilewright_tile::{Op, Operation, TileType};
 
 /// Results of an operation by what its operands are: registers that hold the same are computed once.
 type Known = HashMap<SmallVec<[Value; 4]>, Results>;
@@ -45,7 +45,7 @@ pub(crate) fn is_known(name: &str) -> bool {
 pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let body = lowering.body;
     let operation = body.op(op);
-    let elements = |values: &[tilewright_tile::Value]| -> Vec<Type> {
+    let elements = |values: &[tilewright_tile::Value]| -> Vec<TileType> {
         values.iter().map(|&value| body.ty(value).element().clone()).collect()
     };
     let (from, to) = (elements(&operation.operands), elements(&operation.results));
@@ -88,7 +88,7 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 fn apply(
     builder: &mut Builder,
     operation: &Operation,
-    (from, to): (&[Type], &[Type]),
+    (from, to): (&[TileType], &[TileType]),
     values: &[Value],
 ) -> Lowered<Results> {
     let meanings: [Meaning; 5] = [integer::apply, float::apply, function::apply, compare::apply, cast::apply];

@@ -33,7 +33,7 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
 
 /// What only concerns the sign, of numbers of eight bits that have one and both zeros: their highest bit.
 fn sign_of_byte(scalar: &mut Scalar<'_>, name: &str) -> Option<Value> {
-    if !matches!(scalar.from.first(), Some(tile::Type::Float(Float::F8E4M3Fn | Float::F8E5M2))) {
+    if !matches!(scalar.from.first(), Some(tile::TileType::Float(Float::F8E4M3Fn | Float::F8E5M2))) {
         return None;
     }
     let builder = &mut *scalar.builder;

@@ -32,7 +32,7 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
 
 /// An address moved by elements.
 fn moved(scalar: &mut Scalar<'_>, pointer: Value, offset: Value) -> Lowered<Results> {
-    let tile::Type::Pointer(to) = scalar.element() else {
+    let tile::TileType::Pointer(to) = scalar.element() else {
         return Err(Reason::malformed("an address is expected"));
     };
     let bits = to.pointee.element_bits().ok_or_else(|| Reason::malformed("what is pointed to has no width"))?;

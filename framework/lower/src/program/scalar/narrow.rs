@@ -1,7 +1,7 @@
 //! Floating-point types that the kernel IR has no arithmetic for, and roundings that it has no casts for.
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Value};
-use tilewright_math::casts::{self, Overflow, Rounding};
+use tilewright_math::casts::{self, NarrowRounding, Overflow};
 use tilewright_target::Format;
 use tilewright_tile::Float;
 
@@ -16,7 +16,7 @@ pub(super) fn widened(builder: &mut Builder, value: Value, from: Float) -> Lower
 
 /// A number as one of eight bits or fewer; what is above the greatest becomes that, as of PTX's conversions.
 pub(super) fn rounded(builder: &mut Builder, value: Value, from: Float, to: Float, to_zero: bool) -> Lowered<Value> {
-    let rounding = if to_zero { Rounding::TowardZero } else { Rounding::NearestEven };
+    let rounding = if to_zero { NarrowRounding::TowardZero } else { NarrowRounding::NearestEven };
     let single = match native(from) {
         Some(Element::F64) => casts::odd_single(builder, value),
         _ => builder.cast(Cast::ExtendF, value, Type::Scalar(Element::F32)),

@@ -2,16 +2,16 @@
 
 use smallvec::SmallVec;
 use tilewright_kernel::{Builder, Value};
-use tilewright_tile::{Attribute, Operation, Type};
+use tilewright_tile::{Attribute, Operation, TileType};
 
 /// One operation on scalars.
 pub(super) struct Scalar<'a> {
     pub(super) builder: &'a mut Builder,
     pub(super) operation: &'a Operation,
     /// The elements of its operands.
-    pub(super) from: &'a [Type],
+    pub(super) from: &'a [TileType],
     /// The elements of its results.
-    pub(super) to: &'a [Type],
+    pub(super) to: &'a [TileType],
     /// The operands.
     pub(super) values: &'a [Value],
 }
@@ -21,8 +21,8 @@ pub(super) type Results = SmallVec<[Value; 2]>;
 
 impl Scalar<'_> {
     /// The element of the first operand.
-    pub(super) fn element(&self) -> &Type {
-        self.from.first().unwrap_or(&Type::BOOLEAN)
+    pub(super) fn element(&self) -> &TileType {
+        self.from.first().unwrap_or(&TileType::BOOLEAN)
     }
 
     pub(super) fn word(&self, name: &str) -> &str {

@@ -80,7 +80,7 @@ pub struct Fetch {
 
 /// A layout that was weighed: the best of its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+pub struct SharedLayoutCandidate {
     /// Its kind.
     pub kind: Kind,
     /// The layout; its alignment is the most that an access wants.
@@ -104,7 +104,7 @@ pub struct Candidate {
 /// wavefronts, bytes, simplicity, and the plainness of the linear map.
 pub(super) type Score = (u64, u64, u64, Kind, u32);
 
-impl Candidate {
+impl SharedLayoutCandidate {
     /// Wavefronts of all accessors, each by its weight.
     #[must_use]
     pub fn wavefronts(&self) -> u64 {
@@ -134,7 +134,7 @@ impl Candidate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryChoice {
     /// The best of each kind, the chosen first, those that may not be used last.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<SharedLayoutCandidate>,
     /// Kinds without a candidate, and why.
     pub closed: Vec<(Kind, String)>,
     /// Weighted wavefronts that all layouts take at least: what each accessor takes alone.
@@ -142,7 +142,11 @@ pub struct MemoryChoice {
 }
 
 impl MemoryChoice {
-    pub(super) fn of(mut candidates: Vec<Candidate>, closed: Vec<(Kind, String)>, lower_bound: u64) -> Self {
+    pub(super) fn of(
+        mut candidates: Vec<SharedLayoutCandidate>,
+        closed: Vec<(Kind, String)>,
+        lower_bound: u64,
+    ) -> Self {
         candidates.sort_by_key(|candidate| (candidate.closed.is_some(), candidate.score()));
         Self { candidates, closed, lower_bound }
     }
@@ -151,7 +155,7 @@ impl MemoryChoice {
     ///
     /// There always is one: a choice without is an error instead.
     #[must_use]
-    pub fn chosen(&self) -> &Candidate {
+    pub fn chosen(&self) -> &SharedLayoutCandidate {
         &self.candidates[0]
     }
 

@@ -29,6 +29,6 @@ pub(in crate::movement) mod swizzle;
 mod weigh;
 
 pub use accessor::{Accessor, Begin, ConsecutiveCopy, Constraints};
-pub use choice::{AccessorFigures, Candidate, Fetch, Kind, MemoryChoice};
+pub use choice::{AccessorFigures, Fetch, Kind, MemoryChoice, SharedLayoutCandidate};
 pub use search::{choose_memory, choose_memory_begun, least_wavefronts};
-pub use swizzle::Swizzle;
+pub use swizzle::ScratchLayout;

@@ -14,7 +14,7 @@ use tilewright_layout::f2::Subspace;
 
 /// A layout of scratch memory, by the element that each offset bit stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Swizzle {
+pub struct ScratchLayout {
     /// For each offset bit, the packed coordinate of the tensor (the first axis listed by the source
     /// layout in the lowest bits): vector bits, then bank bits, then segment bits.
     pub columns: Vec<u64>,
@@ -35,7 +35,7 @@ pub(in crate::movement) fn choose(
     bank_first: &[u64],
     bits: u32,
     bank_bits: u32,
-) -> Swizzle {
+) -> ScratchLayout {
     let filled: SmallVec<[u64; 16]> = vector.iter().chain(bank_first).copied().collect();
     let reserved = |phase: &[u64]| -> Vec<u64> { filled.iter().chain(phase).copied().collect() };
     let segment_bits = (bits as usize).saturating_sub(vector.len() + bank_bits as usize);
@@ -43,7 +43,7 @@ pub(in crate::movement) fn choose(
     let taken = Subspace::span(filled.iter().chain(&segments).copied());
     let mut banks: Vec<u64> = bank_first.to_vec();
     banks.extend(taken.extend(bits, &[]));
-    Swizzle {
+    ScratchLayout {
         vector_bits: vector.len() as u32,
         bank_bits: banks.len() as u32,
         columns: vector.iter().chain(&banks).chain(&segments).copied().collect(),

@@ -7,7 +7,7 @@ use tilewright_layout::f2::Columns;
 use tilewright_target::Direction;
 
 use super::accessor::Constraints;
-use super::choice::{AccessorFigures, Candidate, Fetch, Kind, MemoryChoice};
+use super::choice::{AccessorFigures, Fetch, Kind, MemoryChoice, SharedLayoutCandidate};
 use super::least;
 use super::question::Question;
 use super::side::Side;
@@ -22,7 +22,7 @@ pub(super) struct Weigher<'a> {
     pub(super) most_bytes: u64,
     least: Vec<u64>,
     lower_bound: u64,
-    best: Vec<Candidate>,
+    best: Vec<SharedLayoutCandidate>,
     closed: Vec<(Kind, String)>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Weigher<'a> {
         self.goal().saturating_sub(self.question.sides[at].weight.saturating_mul(self.least[at]))
     }
 
-    pub(super) fn best(&self, kind: Kind) -> Option<&Candidate> {
+    pub(super) fn best(&self, kind: Kind) -> Option<&SharedLayoutCandidate> {
         self.best.iter().find(|candidate| candidate.kind == kind)
     }
 
@@ -108,7 +108,7 @@ impl<'a> Weigher<'a> {
         }
     }
 
-    fn candidate(&self, proposal: Proposal<'_>) -> Result<Candidate, MovementError> {
+    fn candidate(&self, proposal: Proposal<'_>) -> Result<SharedLayoutCandidate, MovementError> {
         let question = self.question;
         let mut memory = question.memory(proposal.columns, proposal.padding)?;
         let (mut figures, mut alignment) = (Vec::with_capacity(question.sides.len()), 1);
@@ -127,7 +127,7 @@ impl<'a> Weigher<'a> {
         let weights = question.sides.iter().map(|side| side.weight).zip(&figures);
         let weighted = weights.map(|(w, f)| w.saturating_mul(f.wavefronts)).fold(0, u64::saturating_add);
         let bytes = memory.allocated_elements() * question.element_bytes();
-        Ok(Candidate {
+        Ok(SharedLayoutCandidate {
             kind: proposal.kind,
             accessors: figures,
             bytes,

@@ -11,7 +11,7 @@ use super::cluster::Exchanged;
 use super::exchange::Exchanges;
 use super::renaming::Renaming;
 use super::shared::Scratch;
-use crate::movement::choose::swizzle::Swizzle;
+use crate::movement::choose::swizzle::ScratchLayout;
 use crate::movement::price::slots_with_accesses;
 use crate::movement::{Conversion, Means, PlanFigures, bound};
 
@@ -115,7 +115,7 @@ impl Plan {
 
     /// The layout of the scratch memory, where the plan uses one.
     #[must_use]
-    pub fn swizzle(&self) -> Option<&Swizzle> {
+    pub fn swizzle(&self) -> Option<&ScratchLayout> {
         match &self.steps {
             Steps::Scratch(scratch) => Some(scratch.swizzle()),
             Steps::Cluster(exchanged) => Some(exchanged.swizzle()),

@@ -1,7 +1,7 @@
 //! Copies as kernel IR.
 
 use super::super::address::{LinearAddress, Thread};
-use super::super::memory::{GlobalAccess, Place, SharedAccess};
+use super::super::memory::{GlobalAccess, GlobalPlace, SharedAccess};
 use super::super::tile::{moved, only_where};
 use super::issued::Issued;
 use super::row::Role;
@@ -14,7 +14,12 @@ impl SharedCopy {
     /// there. A copy on a queue must then be committed and waited for; in any case a barrier must come before others
     /// read what it brought. Boxes are copied by [`BoxCopy::emit`](super::BoxCopy::emit); for them this goes through
     /// registers.
-    pub fn emit(&self, builder: &mut Builder, buffer: Value, place: &mut dyn FnMut(&mut Builder, usize) -> Place) {
+    pub fn emit(
+        &self,
+        builder: &mut Builder,
+        buffer: Value,
+        place: &mut dyn FnMut(&mut Builder, usize) -> GlobalPlace,
+    ) {
         match &self.way {
             Way::Asynchronous(issued) => issued.emit(builder, buffer, place),
             Way::Plain(both) => through_registers(builder, buffer, &both.0, &both.1, place),
@@ -42,7 +47,7 @@ fn through_registers(
     buffer: Value,
     load: &GlobalAccess,
     store: &SharedAccess,
-    place: &mut dyn FnMut(&mut Builder, usize) -> Place,
+    place: &mut dyn FnMut(&mut Builder, usize) -> GlobalPlace,
 ) {
     let values = load.emit_load(builder, place);
     store.emit_store(builder, buffer, &values);
@@ -53,7 +58,7 @@ impl Issued {
         &self,
         builder: &mut Builder,
         buffer: Value,
-        place: &mut dyn FnMut(&mut Builder, usize) -> Place,
+        place: &mut dyn FnMut(&mut Builder, usize) -> GlobalPlace,
     ) {
         let thread = Thread::new(builder, self.lane_bits);
         let columns: Vec<u64> = self.threads.iter().map(|column| column * self.element_bytes).collect();
@@ -64,7 +69,7 @@ impl Issued {
         for &(register, offset) in &self.groups {
             let to = addresses.at(builder, offset);
             let to = moved(builder, to);
-            let Place { pointer, offset, predicate } = place(builder, register);
+            let GlobalPlace { pointer, offset, predicate } = place(builder, register);
             let from = moved(builder, (pointer, offset));
             let reads =
                 |builder: &mut Builder| predicate.unwrap_or_else(|| builder.constant(Type::Scalar(Element::I1), 1));

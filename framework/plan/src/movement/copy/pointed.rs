@@ -1,7 +1,7 @@
 //! Copies of what registers point to: which lane brings which elements is given, by the layout in which a program has the
 //! pointers, and not chosen.
 
-use super::super::memory::{Place, located};
+use super::super::memory::{GlobalPlace, located};
 use super::super::{Means, Rejected, best_of, slots};
 use super::issued::{Issued, issued};
 use super::row::CopyRow;
@@ -89,7 +89,12 @@ impl PointedCopy {
 
     /// Writes the copy to the shared memory at `buffer`. `place` says what a register points to, and whether it is there; it is
     /// asked of the first of each group. The copy must then be committed and waited for, and a barrier come before others read it.
-    pub fn emit(&self, builder: &mut Builder, buffer: Value, place: &mut dyn FnMut(&mut Builder, usize) -> Place) {
+    pub fn emit(
+        &self,
+        builder: &mut Builder,
+        buffer: Value,
+        place: &mut dyn FnMut(&mut Builder, usize) -> GlobalPlace,
+    ) {
         self.issued.emit(builder, buffer, place);
     }
 }

@@ -21,7 +21,7 @@ use crate::movement::check::check_element;
 
 /// How far neighbours along an axis lie apart, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Stride {
+pub enum AxisStride {
     /// So many.
     Elements(u64),
     /// A multiple of so many that is known at run time only.
@@ -32,7 +32,7 @@ pub enum Stride {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobalTensor {
     /// For each axis its size, a power of two, and its stride.
-    pub axes: Vec<(Dim, u64, Stride)>,
+    pub axes: Vec<(Dim, u64, AxisStride)>,
     /// What the address of the first element is a multiple of, in bytes.
     pub alignment: u64,
 }
@@ -44,7 +44,7 @@ impl GlobalTensor {
         let mut stride = 1;
         let mut axes: Vec<_> = (shape.iter().enumerate().rev())
             .map(|(axis, &size)| {
-                let own = Stride::Elements(stride);
+                let own = AxisStride::Elements(stride);
                 stride *= size;
                 (Dim::tensor(axis), size, own)
             })
@@ -57,7 +57,7 @@ impl GlobalTensor {
     fn run(&self) -> Vec<(Dim, u32)> {
         let (mut run, mut length) = (Vec::new(), 1u64);
         while let Some(&(dim, size, _)) = self.axes.iter().find(|(dim, size, stride)| {
-            *size > 1 && *stride == Stride::Elements(length) && !run.iter().any(|(known, _)| known == dim)
+            *size > 1 && *stride == AxisStride::Elements(length) && !run.iter().any(|(known, _)| known == dim)
         }) {
             run.push((dim, size.trailing_zeros()));
             length = length.saturating_mul(size);
@@ -70,7 +70,7 @@ impl GlobalTensor {
         let run = self.run();
         let others = self.axes.iter().filter(|(dim, size, _)| *size > 1 && !run.iter().any(|(known, _)| known == dim));
         let strides = others.map(|&(_, _, stride)| match stride {
-            Stride::Elements(stride) | Stride::MultipleOf(stride) => 1u64 << stride.trailing_zeros().min(62),
+            AxisStride::Elements(stride) | AxisStride::MultipleOf(stride) => 1u64 << stride.trailing_zeros().min(62),
         });
         strides.chain([lowest_bit(self.alignment) / element_bytes]).min().unwrap_or(1).max(1)
     }
@@ -78,11 +78,11 @@ impl GlobalTensor {
     /// The address of an element, in bytes from the first one; axes of unknown stride lie so far apart
     /// that they share nothing.
     pub(in crate::movement) fn address(&self, coordinates: &[(Dim, u64)], element_bytes: u64) -> u64 {
-        let along = |&(dim, _, stride): &(Dim, u64, Stride)| {
+        let along = |&(dim, _, stride): &(Dim, u64, AxisStride)| {
             let at = coordinates.iter().find(|(known, _)| *known == dim).map_or(0, |(_, at)| *at);
             match stride {
-                Stride::Elements(stride) => at.wrapping_mul(stride),
-                Stride::MultipleOf(grain) => at.wrapping_mul(grain.max(1)).wrapping_mul(1 << 32),
+                AxisStride::Elements(stride) => at.wrapping_mul(stride),
+                AxisStride::MultipleOf(grain) => at.wrapping_mul(grain.max(1)).wrapping_mul(1 << 32),
             }
         };
         self.axes.iter().map(along).fold(0u64, u64::wrapping_add).wrapping_mul(element_bytes)
@@ -95,7 +95,7 @@ fn lowest_bit(number: u64) -> u64 {
 
 /// Where an element is in global memory.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct GlobalPlace {
     /// A pointer to global memory.
     pub pointer: Value,
     /// A constant added to it, in bytes.
@@ -293,11 +293,15 @@ impl GlobalAccess {
 
     /// Writes the loads' kernel IR. `place` says where a register's element is; it must hold for its
     /// whole vector. The result holds one scalar integer for each register.
-    pub fn emit_load(&self, builder: &mut Builder, place: &mut dyn FnMut(&mut Builder, usize) -> Place) -> Vec<Value> {
+    pub fn emit_load(
+        &self,
+        builder: &mut Builder,
+        place: &mut dyn FnMut(&mut Builder, usize) -> GlobalPlace,
+    ) -> Vec<Value> {
         let count = self.vector_elements as u32;
         let mut loaded: Vec<Option<Value>> = vec![None; 1 << self.registers.len()];
         for group in &self.groups {
-            let Place { pointer, offset, predicate } = place(builder, group[0]);
+            let GlobalPlace { pointer, offset, predicate } = place(builder, group[0]);
             let value = builder.load(wide_type(self.element, count), pointer, offset, predicate);
             for (&register, element) in group.iter().zip(narrowed(builder, value, self.element, count)) {
                 loaded[register] = Some(element);
@@ -317,11 +321,11 @@ impl GlobalAccess {
         &self,
         builder: &mut Builder,
         registers: &[Value],
-        place: &mut dyn FnMut(&mut Builder, usize) -> Place,
+        place: &mut dyn FnMut(&mut Builder, usize) -> GlobalPlace,
     ) {
         let active = (self.idle != 0).then(|| Thread::new(builder, self.lane_bits).all_zero(builder, self.idle));
         for group in &self.groups {
-            let Place { pointer, offset, predicate } = place(builder, group[0]);
+            let GlobalPlace { pointer, offset, predicate } = place(builder, group[0]);
             let elements: Vec<Value> = group.iter().map(|&register| registers[register]).collect();
             let value = widened(builder, &elements);
             let predicate = match (active.flatten(), predicate) {
@@ -378,8 +382,8 @@ pub(in super::super) fn in_order(
     let mut axes: Vec<_> = memory.run().iter().map(|&(dim, _)| dim).collect();
     let mut others: Vec<_> = memory.axes.iter().filter(|(dim, _, _)| !axes.contains(dim)).collect();
     others.sort_by_key(|(_, _, stride)| match stride {
-        Stride::Elements(stride) => (0, *stride),
-        Stride::MultipleOf(stride) => (1, *stride),
+        AxisStride::Elements(stride) => (0, *stride),
+        AxisStride::MultipleOf(stride) => (1, *stride),
     });
     axes.extend(others.into_iter().map(|&(dim, _, _)| dim));
     let mut units = axes.into_iter().flat_map(|dim| layouts::units(&outs, dim));

@@ -9,5 +9,5 @@ pub(super) use access::located;
 pub use access::{SharedAccess, load_shared, store_shared};
 pub use conflicts::{BankModel, ConflictError, Conflicts, conflicts};
 pub(super) use global::in_order as load_order;
-pub use global::{GlobalAccess, GlobalTensor, Place, Stride, access_global, coalesced_layout};
+pub use global::{AxisStride, GlobalAccess, GlobalPlace, GlobalTensor, access_global, coalesced_layout};
 pub use way::{AccessWay, SlotBit};

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{
-    Accessor, Candidate, ConsecutiveCopy, Constraints, GlobalTensor, Kind, Means, MemoryChoice, choose_memory,
-    load_shared, store_shared,
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, Means, MemoryChoice, SharedLayoutCandidate,
+    choose_memory, load_shared, store_shared,
 };
 use tilewright_target::Direction;
 use tilewright_verify::{check_emulated, load_case, store_case};
@@ -20,7 +20,7 @@ fn copied(layout: &LinearLayout, shape: [u64; 2], access_bits: u32) -> Accessor 
 }
 
 /// What lanes fetch lies side by side in memory, lane after lane, for every access of every warp.
-fn is_consecutive(fetched: &LinearLayout, candidate: &Candidate, vector: u64) {
+fn is_consecutive(fetched: &LinearLayout, candidate: &SharedLayoutCandidate, vector: u64) {
     let memory = &candidate.memory;
     let offsets = 1u64 << memory.linear.in_bits(Dim::OFFSET);
     let place = |element: u64| {
@@ -66,7 +66,7 @@ fn units(fetched: &LinearLayout, columns: u64, bytes: u64, vector: u64, unit: u6
 }
 
 /// Runs all accesses on the emulator.
-pub fn prove<'a>(candidate: &Candidate, asked: &[Accessor], bits: u32, means: impl Into<Means<'a>>) {
+pub fn prove<'a>(candidate: &SharedLayoutCandidate, asked: &[Accessor], bits: u32, means: impl Into<Means<'a>>) {
     let means = means.into();
     for (at, accessor) in asked.iter().enumerate() {
         let own = candidate.fetch.as_ref().filter(|_| accessor.copy.is_some()).map(|fetch| &fetch.layout);
@@ -94,7 +94,7 @@ pub fn prove<'a>(candidate: &Candidate, asked: &[Accessor], bits: u32, means: im
     }
 }
 
-fn of_kind(choice: &MemoryChoice, kind: Kind) -> &Candidate {
+fn of_kind(choice: &MemoryChoice, kind: Kind) -> &SharedLayoutCandidate {
     choice.candidates.iter().find(|candidate| candidate.kind == kind).expect("a candidate of the kind")
 }
 
@@ -155,7 +155,7 @@ fn a_fetch_that_touches_more_units_never_wins() {
     let (asked, _) = question();
     let choice = choose_memory(&asked, 32, &Constraints::default(), &machine()).expect("a choice");
     let open = choice.candidates.iter().filter(|candidate| candidate.closed.is_none());
-    let extra = |c: &Candidate| c.fetch.as_ref().map_or(0, |fetch| fetch.units - fetch.straight_units);
+    let extra = |c: &SharedLayoutCandidate| c.fetch.as_ref().map_or(0, |fetch| fetch.units - fetch.straight_units);
     let scores: Vec<_> = open.map(|c| (extra(c), c.wavefronts(), c.bytes)).collect();
     assert!(scores.is_sorted(), "{scores:?}");
 }

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::numbers::Literal;
-use crate::types::Type;
+use crate::types::TileType;
 use crate::{Attribute, Dense};
 use tilewright_layout::text::Parsed;
 
@@ -92,7 +92,7 @@ fn shortened(elements: Vec<u64>) -> std::sync::Arc<[u64]> {
 }
 
 /// The elements whose bytes a text gives in hexadecimal, low ones first; truth values lie in bits.
-fn raw_elements(raw: &str, ty: &Type, count: u64) -> Result<Vec<u64>, String> {
+fn raw_elements(raw: &str, ty: &TileType, count: u64) -> Result<Vec<u64>, String> {
     let digits = raw.strip_prefix("0x").unwrap_or(raw);
     let pairs = digits.as_bytes().chunks(2);
     let bytes: Option<Vec<u8>> =

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::draft::{Draft, Used};
-use crate::{Attribute, Op, Operation, Successor, Type};
+use crate::{Attribute, Op, Operation, Successor, TileType};
 use tilewright_layout::text::Parsed;
 
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    pub(super) fn check_type(&self, used: Used, ty: &Type) -> Parsed<()> {
+    pub(super) fn check_type(&self, used: Used, ty: &TileType) -> Parsed<()> {
         let has = self.body.ty(used.value);
         if has == ty {
             return Ok(());
@@ -79,7 +79,7 @@ impl Parser<'_> {
         Err(self.cursor.error(used.at, format!("the value is a `{has}`, and here a `{ty}` is expected")))
     }
 
-    fn results(&self, draft: &Draft) -> Parsed<Vec<Vec<Type>>> {
+    fn results(&self, draft: &Draft) -> Parsed<Vec<Vec<TileType>>> {
         let groups = draft.definition.results.iter().zip(&draft.types.results);
         groups
             .map(|(group, types)| match types {

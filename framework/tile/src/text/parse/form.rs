@@ -3,7 +3,7 @@
 use super::Parser;
 use super::draft::Draft;
 use crate::op::Special;
-use crate::{Attribute, Type};
+use crate::{Attribute, TileType};
 use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
@@ -34,8 +34,8 @@ impl Parser<'_> {
         if !self.cursor.sees("]") {
             draft.operands[operand] = vec![self.used()?];
         }
-        draft.types.operands[operand] = Some(vec![Type::Token; draft.operands[operand].len()]);
-        draft.types.results[result] = Some(vec![Type::Token]);
+        draft.types.operands[operand] = Some(vec![TileType::Token; draft.operands[operand].len()]);
+        draft.types.results[result] = Some(vec![TileType::Token]);
         self.cursor.expect("]")
     }
 
@@ -47,7 +47,7 @@ impl Parser<'_> {
             draft.operands[predicates].push(self.used()?);
             self.cursor.expect("]")?;
         }
-        draft.types.operands[predicates] = Some(vec![Type::BOOLEAN; draft.operands[predicates].len()]);
+        draft.types.operands[predicates] = Some(vec![TileType::BOOLEAN; draft.operands[predicates].len()]);
         Ok(())
     }
 
@@ -80,7 +80,7 @@ impl Parser<'_> {
         self.add_attributes(draft, given)?;
         self.cursor.expect(":")?;
         let first = self.ty()?;
-        let (condition, result) = if self.cursor.takes(",") { (first, self.ty()?) } else { (Type::BOOLEAN, first) };
+        let (condition, result) = if self.cursor.takes(",") { (first, self.ty()?) } else { (TileType::BOOLEAN, first) };
         draft.types.operands[0] = Some(vec![condition]);
         draft.types.results[0] = Some(vec![result]);
         Ok(())
@@ -110,7 +110,7 @@ impl Parser<'_> {
             self.cursor.expect(")")?;
             draft.regions.push(self.region(&arguments)?);
         }
-        draft.attributes.set("partitionNumWarps", Attribute::Array(Type::integer(32), warps));
+        draft.attributes.set("partitionNumWarps", Attribute::Array(TileType::integer(32), warps));
         self.cursor.expect(":")?;
         let signature = self.signature()?;
         self.distribute_operands(draft, signature.arguments)?;

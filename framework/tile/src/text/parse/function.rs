@@ -1,13 +1,13 @@
 //! Reads functions.
 
 use super::Parser;
-use crate::{Attributes, Body, Function, Location, Signature, Type, Visibility};
+use crate::{Attributes, Body, Function, FunctionType, Location, TileType, Visibility};
 use tilewright_layout::text::Parsed;
 
 /// An argument as it is declared; without a name where there is no body.
 struct Argument<'a> {
     name: Option<(&'a str, usize)>,
-    ty: Type,
+    ty: TileType,
     attributes: Attributes,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Parser<'a> {
         let attributes = self.attributes_after_word()?;
         let body = if self.cursor.sees("{") { Some(self.body(&arguments)?) } else { None };
         let location = self.location()?;
-        let signature = Signature {
+        let signature = FunctionType {
             arguments: arguments.iter().map(|argument| argument.ty.clone()).collect(),
             results: results.iter().map(|(ty, _)| ty.clone()).collect(),
         };
@@ -69,7 +69,7 @@ impl<'a> Parser<'a> {
         Ok(Argument { name, ty, attributes })
     }
 
-    fn function_results(&mut self) -> Parsed<Vec<(Type, Attributes)>> {
+    fn function_results(&mut self) -> Parsed<Vec<(TileType, Attributes)>> {
         if !self.cursor.takes("(") {
             return Ok(vec![(self.ty()?, Attributes::default())]);
         }

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::draft::{Draft, Used};
-use crate::op::Group;
+use crate::op::OperandGroup;
 use crate::{Attribute, Op};
 use tilewright_layout::text::Parsed;
 
@@ -50,7 +50,7 @@ impl Parser<'_> {
         draft.attributes.remove("resultSegmentSizes");
         let sizes = match draft.attributes.remove("operandSegmentSizes") {
             Some(Attribute::Array(_, sizes)) => sizes.into_iter().map(|size| size as usize).collect::<Vec<_>>(),
-            _ => Group::divide(rows, operands.len()).unwrap_or_default(),
+            _ => OperandGroup::divide(rows, operands.len()).unwrap_or_default(),
         };
         let total = sizes.iter().try_fold(0usize, |total, size| total.checked_add(*size));
         if sizes.len() != rows.len() || total != Some(operands.len()) {

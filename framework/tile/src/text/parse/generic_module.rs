@@ -1,7 +1,7 @@
 //! Reads modules and functions in MLIR's generic form.
 
 use super::Parser;
-use crate::{Attribute, Attributes, Body, Function, Location, Type, Visibility};
+use crate::{Attribute, Attributes, Body, Function, Location, TileType, Visibility};
 use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
@@ -41,7 +41,7 @@ impl Parser<'_> {
         self.no_types()?;
         let location = self.location()?;
         let missing = |what: &str| self.cursor.error(at, format!("`tt.func` lacks its attribute `{what}`"));
-        let Some(Attribute::Type(Type::Function(signature))) = told.remove("function_type") else {
+        let Some(Attribute::Type(TileType::Function(signature))) = told.remove("function_type") else {
             return Err(missing("function_type"));
         };
         let Some(Attribute::Text(name)) = told.remove("sym_name") else { return Err(missing("sym_name")) };

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::Parser;
-use crate::{Attributes, Location, Module};
+use crate::{Attributes, Location, TileModule};
 use tilewright_layout::text::Parsed;
 
 impl<'a> Parser<'a> {
-    pub(super) fn module(&mut self) -> Parsed<Module> {
+    pub(super) fn module(&mut self) -> Parsed<TileModule> {
         self.find_late_locations();
         self.definitions()?;
-        let mut module = Module::default();
+        let mut module = TileModule::default();
         if self.cursor.takes("module") || self.cursor.takes("builtin.module") {
             if self.cursor.takes("@") {
                 self.cursor.suffix("the name of the module")?;

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::draft::Draft;
-use crate::{Attribute, Type};
+use crate::{Attribute, TileType};
 use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
@@ -16,13 +16,13 @@ impl Parser<'_> {
     /// `%condition weights([1, 2]), ^then(...), ^otherwise(...)`.
     pub(super) fn conditional_jump(&mut self, draft: &mut Draft) -> Parsed<()> {
         draft.operands[0] = vec![self.used()?];
-        draft.types.operands[0] = Some(vec![Type::BOOLEAN]);
+        draft.types.operands[0] = Some(vec![TileType::BOOLEAN]);
         if self.cursor.takes("weights") {
             self.cursor.expect("(")?;
             self.cursor.expect("[")?;
             let weights = self.list("]", |parser| parser.cursor.decimal("a weight"))?;
             self.cursor.expect(")")?;
-            draft.attributes.set("branch_weights", Attribute::Array(Type::integer(32), weights));
+            draft.attributes.set("branch_weights", Attribute::Array(TileType::integer(32), weights));
         }
         self.cursor.expect(",")?;
         self.successor(draft, 1)?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::draft::Used;
-use crate::{Region, Type, Value};
+use crate::{Region, TileType, Value};
 
 /// A use whose value is not known yet.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ pub(super) struct LateUses {
     /// What stood in, and the value.
     pub known: HashMap<Value, Value>,
     /// The types that are expected of values that are not known yet.
-    pub types: Vec<(Used, Type)>,
+    pub types: Vec<(Used, TileType)>,
     /// The regions in which values are used before they are defined.
     pub regions: BTreeSet<Region>,
 }
@@ -34,7 +34,7 @@ impl LateUses {
     }
 
     /// Notes which type a value must have that is not known yet.
-    pub fn expect(&mut self, used: Used, ty: Type) {
+    pub fn expect(&mut self, used: Used, ty: TileType) {
         self.types.push((used, ty));
     }
 

@@ -1,8 +1,8 @@
 //! Reads numbers, and gives the bits that they are in a type.
 
 use super::Parser;
-use crate::types::{Float, Signedness, Type};
-use crate::{Attribute, Number};
+use crate::types::{Float, Signedness, TileType};
+use crate::{Attribute, TypedNumber};
 use tilewright_layout::text::Parsed;
 
 /// A number without its type.
@@ -37,17 +37,21 @@ impl Parser<'_> {
         let ty = if self.cursor.takes(":") {
             self.ty()?
         } else if matches!(literal.kind, LiteralKind::Fraction(_)) {
-            Type::Float(Float::F64)
+            TileType::Float(Float::F64)
         } else {
-            Type::integer(64)
+            TileType::integer(64)
         };
         self.typed(literal, ty)
     }
 
     /// A number of a type that is known.
-    pub(super) fn typed(&self, literal: Literal, ty: Type) -> Parsed<Attribute> {
+    pub(super) fn typed(&self, literal: Literal, ty: TileType) -> Parsed<Attribute> {
         let bits = self.bits(literal, &ty)?;
-        Ok(if ty == Type::BOOLEAN { Attribute::Bool(bits == 1) } else { Attribute::Number(Number { bits, ty }) })
+        Ok(if ty == TileType::BOOLEAN {
+            Attribute::Bool(bits == 1)
+        } else {
+            Attribute::Number(TypedNumber { bits, ty })
+        })
     }
 
     pub(super) fn literal(&mut self) -> Parsed<Literal> {
@@ -85,13 +89,13 @@ impl Parser<'_> {
     }
 
     /// The bits of a number of a type.
-    pub(super) fn bits(&self, literal: Literal, ty: &Type) -> Parsed<u64> {
+    pub(super) fn bits(&self, literal: Literal, ty: &TileType) -> Parsed<u64> {
         let wrong = |what: String| self.cursor.error(literal.at, what);
         match ty {
-            Type::Float(float) => self.float_bits(literal, *float),
-            Type::Integer(..) | Type::Index => {
+            TileType::Float(float) => self.float_bits(literal, *float),
+            TileType::Integer(..) | TileType::Index => {
                 let (bits, sign) = match ty {
-                    Type::Integer(bits, sign) => (*bits, *sign),
+                    TileType::Integer(bits, sign) => (*bits, *sign),
                     _ => (64, Signedness::Signless),
                 };
                 if bits > 64 {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Parser;
 use super::draft::{Draft, Used};
-use crate::{Location, Op, Type, Value};
+use crate::{Location, Op, TileType, Value};
 use tilewright_layout::text::Parsed;
 use tilewright_layout::text::TextError;
 
@@ -188,7 +188,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `: %value`'s types, or what else is a list of types without brackets.
-    pub(super) fn type_list(&mut self) -> Parsed<Vec<Type>> {
+    pub(super) fn type_list(&mut self) -> Parsed<Vec<TileType>> {
         let mut types = vec![self.ty()?];
         while self.cursor.takes(",") {
             types.push(self.ty()?);

@@ -3,7 +3,7 @@
 use super::late::LateUses;
 use super::names::Scopes;
 use crate::op::Dialects;
-use crate::{Body, Function, Module, Type};
+use crate::{Body, Function, TileModule, TileType};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tilewright_layout::LayoutNames;
@@ -28,7 +28,7 @@ const MAX_DEPTH: usize = 200;
 ///
 /// # Errors
 /// [`TextError`](tilewright_layout::text::TextError) with the place and what was expected there.
-pub fn parse(text: &str, dialects: &Dialects) -> Parsed<Module> {
+pub fn parse(text: &str, dialects: &Dialects) -> Parsed<TileModule> {
     Parser::new(text, dialects).module()
 }
 
@@ -41,9 +41,9 @@ pub(super) struct Parser<'a> {
     /// The same, as text.
     pub(super) attribute_names: HashMap<&'a str, String>,
     /// What names stand for that begin with `!`.
-    pub(super) type_names: HashMap<&'a str, Type>,
+    pub(super) type_names: HashMap<&'a str, TileType>,
     /// Tensor types by how they are written, since few are written often.
-    pub(super) tensors: HashMap<&'a str, Type>,
+    pub(super) tensors: HashMap<&'a str, TileType>,
     /// What names of locations stand for, as text.
     pub(super) locations: HashMap<&'a str, Arc<str>>,
     /// Where the definitions of locations lie that follow their use.

@@ -1,12 +1,12 @@
 //! Reads regions and blocks.
 
 use super::Parser;
-use crate::{Block, Region, Type, Value};
+use crate::{Block, Region, TileType, Value};
 use tilewright_layout::text::Parsed;
 
 impl<'a> Parser<'a> {
     /// A region in braces whose first block has these arguments, or those that its label says.
-    pub(super) fn region(&mut self, arguments: &[((&'a str, usize), Type)]) -> Parsed<Region> {
+    pub(super) fn region(&mut self, arguments: &[((&'a str, usize), TileType)]) -> Parsed<Region> {
         let region = self.body.add_region();
         self.scopes.enter(false);
         let entry = if arguments.is_empty() { None } else { Some(self.body.add_block()) };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Parser;
 use super::draft::Draft;
-use crate::{Attribute, Operation, Region, Type};
+use crate::{Attribute, Operation, Region, TileType};
 use tilewright_layout::text::Parsed;
 
 /// What ends a region that says nothing of its end.
@@ -33,7 +33,7 @@ impl Parser<'_> {
             self.cursor.expect("->")?;
             types = self.result_types()?;
         }
-        let counted = if self.cursor.takes(":") { self.ty()? } else { Type::Index };
+        let counted = if self.cursor.takes(":") { self.ty()? } else { TileType::Index };
         if types.len() + 1 != arguments.len() {
             let message = format!("{} types for {} values", types.len(), arguments.len() - 1);
             return Err(self.cursor.error(draft.at, message));
@@ -55,7 +55,7 @@ impl Parser<'_> {
     /// `%condition -> (types) {...} else {...}`.
     pub(super) fn branches(&mut self, draft: &mut Draft) -> Parsed<()> {
         draft.operands[0] = vec![self.used()?];
-        draft.types.operands[0] = Some(vec![Type::BOOLEAN]);
+        draft.types.operands[0] = Some(vec![TileType::BOOLEAN]);
         draft.types.results[0] = Some(if self.cursor.takes("->") { self.result_types()? } else { Vec::new() });
         let then = self.region(&[])?;
         self.end_region(then)?;
@@ -108,7 +108,7 @@ impl Parser<'_> {
         let mut regions = Vec::new();
         while self.cursor.takes("case") {
             let literal = self.literal()?;
-            match self.typed(literal, Type::integer(64))? {
+            match self.typed(literal, TileType::integer(64))? {
                 Attribute::Number(number) => cases.push(number.bits),
                 _ => return Err(self.cursor.expected("a whole number")),
             }
@@ -120,7 +120,7 @@ impl Parser<'_> {
         let default = self.region(&[])?;
         self.end_region(default)?;
         draft.regions = std::iter::once(default).chain(regions).collect();
-        draft.attributes.set("cases", Attribute::Array(Type::integer(64), cases));
+        draft.attributes.set("cases", Attribute::Array(TileType::integer(64), cases));
         Ok(())
     }
 
@@ -142,7 +142,7 @@ impl Parser<'_> {
         self.add_attributes(draft, given)
     }
 
-    fn type_list_or_bracketed(&mut self) -> Parsed<Vec<Type>> {
+    fn type_list_or_bracketed(&mut self) -> Parsed<Vec<TileType>> {
         if self.cursor.sees("(") { self.result_types() } else { self.type_list() }
     }
 

@@ -2,8 +2,8 @@
 
 use super::Parser;
 use super::draft::Draft;
-use crate::op::{AttributeKind, Count, Group, Piece};
-use crate::{Attribute, Type};
+use crate::op::{AttributeKind, Count, OperandGroup, Piece};
+use crate::{Attribute, TileType};
 use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
@@ -98,7 +98,7 @@ impl Parser<'_> {
             AttributeKind::Symbol => Attribute::Symbol(self.symbol()?),
             AttributeKind::Integer(bits) => {
                 let literal = self.literal()?;
-                let value = self.typed(literal, Type::integer(*bits))?;
+                let value = self.typed(literal, TileType::integer(*bits))?;
                 // Its type may be said though it is known.
                 if self.cursor.sees(": i") && self.cursor.takes(":") {
                     self.ty()?;
@@ -109,7 +109,7 @@ impl Parser<'_> {
                 let mut values = Vec::new();
                 while !self.cursor.sees("]") {
                     let literal = self.literal()?;
-                    match self.typed(literal, Type::integer(32))? {
+                    match self.typed(literal, TileType::integer(32))? {
                         Attribute::Number(number) => values.push(number.bits),
                         _ => return Err(self.cursor.expected("a whole number")),
                     }
@@ -117,7 +117,7 @@ impl Parser<'_> {
                         break;
                     }
                 }
-                Attribute::Array(Type::integer(32), values)
+                Attribute::Array(TileType::integer(32), values)
             }
             AttributeKind::Word(words) => {
                 self.cursor.skip_blanks();
@@ -177,8 +177,8 @@ impl Parser<'_> {
             AttributeKind::Text => kept(matches!(value, Attribute::Text(_)), "a text in quotes"),
             AttributeKind::Symbol => kept(matches!(value, Attribute::Symbol(_)), "`@` and a name"),
             AttributeKind::Integer(bits) => match value.as_integer() {
-                Some(number) if value.value_type() == Some(Type::integer(*bits)) => {
-                    Ok(Attribute::integer(number, Type::integer(*bits)))
+                Some(number) if value.value_type() == Some(TileType::integer(*bits)) => {
+                    Ok(Attribute::integer(number, TileType::integer(*bits)))
                 }
                 _ => Err(wrong(&format!("an integer of type `i{bits}`"))),
             },
@@ -201,7 +201,7 @@ impl Parser<'_> {
     }
 
     /// Gives all operands, in order, these types.
-    pub(super) fn distribute_operands(&mut self, draft: &mut Draft, types: Vec<Type>) -> Parsed<()> {
+    pub(super) fn distribute_operands(&mut self, draft: &mut Draft, types: Vec<TileType>) -> Parsed<()> {
         let count: usize = draft.operands.iter().map(Vec::len).sum();
         if types.len() != count {
             let message = format!("{} types for the {count} operands of `{}`", types.len(), draft.definition.name);
@@ -215,8 +215,8 @@ impl Parser<'_> {
     }
 
     /// Gives the results these types: a group that may have none or many takes what the others leave.
-    pub(super) fn distribute_results(&mut self, draft: &mut Draft, types: Vec<Type>) -> Parsed<()> {
-        let Some(sizes) = Group::divide(&draft.definition.results, types.len()) else {
+    pub(super) fn distribute_results(&mut self, draft: &mut Draft, types: Vec<TileType>) -> Parsed<()> {
+        let Some(sizes) = OperandGroup::divide(&draft.definition.results, types.len()) else {
             let message = format!("`{}` does not have {} results", draft.definition.name, types.len());
             return Err(self.cursor.error(draft.at, message));
         };

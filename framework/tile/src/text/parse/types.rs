@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::Parser;
 use crate::op::Class;
 use crate::types::{
-    CONSTANT, Descriptor, Float, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type, View,
+    CONSTANT, Float, FunctionType, GLOBAL, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType,
+    TensorType, TensorViewType, TileType,
 };
 use tilewright_layout::text::Parsed;
 
@@ -13,17 +14,17 @@ use tilewright_layout::text::Parsed;
 const MAX_RANK: usize = 64;
 
 impl<'a> Parser<'a> {
-    pub(super) fn ty(&mut self) -> Parsed<Type> {
+    pub(super) fn ty(&mut self) -> Parsed<TileType> {
         self.nested(Self::any_type)
     }
 
-    fn any_type(&mut self) -> Parsed<Type> {
+    fn any_type(&mut self) -> Parsed<TileType> {
         let start = {
             self.cursor.skip_blanks();
             self.cursor.at
         };
         match self.cursor.peek() {
-            Some('(') => return Ok(Type::Function(Arc::new(self.signature()?))),
+            Some('(') => return Ok(TileType::Function(Arc::new(self.signature()?))),
             Some('!') => {
                 self.cursor.at += 1;
                 return self.named_type(start);
@@ -39,16 +40,16 @@ impl<'a> Parser<'a> {
         }
         if matches!(word, "vector" | "tuple" | "memref" | "complex") && self.cursor.sees("<") {
             let body = self.cursor.balanced("<")?;
-            return Ok(Type::Foreign(format!("{word}{body}").into()));
+            return Ok(TileType::Foreign(format!("{word}{body}").into()));
         }
         if word == "none" {
-            return Ok(Type::Foreign("none".into()));
+            return Ok(TileType::Foreign("none".into()));
         }
         Err(self.cursor.error(start, format!("expected a type, found `{word}`")))
     }
 
     /// A type of a class, which may be written without what its class says.
-    pub(super) fn type_of_class(&mut self, class: Class) -> Parsed<Type> {
+    pub(super) fn type_of_class(&mut self, class: Class) -> Parsed<TileType> {
         match class.constructor() {
             Some(constructor) if self.cursor.sees("<") => self.nested(|parser| parser.constructed(constructor)),
             _ => self.ty(),
@@ -56,17 +57,17 @@ impl<'a> Parser<'a> {
     }
 
     /// After `!`.
-    fn named_type(&mut self, start: usize) -> Parsed<Type> {
+    fn named_type(&mut self, start: usize) -> Parsed<TileType> {
         let name = self.cursor.suffix("the name of a type")?;
         let whole = format!("!{name}");
         match name {
             "tt.ptr" | "ttg.memdesc" | "tt.tensordesc" => self.constructed(&whole),
-            "ttg.async.token" => Ok(Type::Token),
+            "ttg.async.token" => Ok(TileType::Token),
             "tw.view" => self.view(),
             _ if name.contains('.') => {
                 let body = if self.cursor.rest().starts_with('<') { self.cursor.balanced("<")? } else { "" };
                 let body = self.expanded(body, start)?;
-                Ok(Type::Foreign(format!("!{name}{body}").into()))
+                Ok(TileType::Foreign(format!("!{name}{body}").into()))
             }
             _ => match self.type_names.get(name) {
                 Some(ty) => Ok(ty.clone()),
@@ -76,7 +77,7 @@ impl<'a> Parser<'a> {
     }
 
     /// After the word before `<`.
-    fn constructed(&mut self, constructor: &str) -> Parsed<Type> {
+    fn constructed(&mut self, constructor: &str) -> Parsed<TileType> {
         self.cursor.expect("<")?;
         let ty = match constructor {
             "!tt.ptr" => self.pointer(),
@@ -87,7 +88,7 @@ impl<'a> Parser<'a> {
         Ok(ty)
     }
 
-    fn pointer(&mut self) -> Parsed<Type> {
+    fn pointer(&mut self) -> Parsed<TileType> {
         let pointee = self.ty()?;
         let (mut space, mut constant) = (GLOBAL, false);
         if self.cursor.takes(",") {
@@ -96,10 +97,10 @@ impl<'a> Parser<'a> {
                 space = self.cursor.decimal("the number of a memory")?;
             }
         }
-        Ok(Type::Pointer(Arc::new(Pointer { pointee, space, constant })))
+        Ok(TileType::Pointer(Arc::new(Pointer { pointee, space, constant })))
     }
 
-    fn tensor(&mut self, start: usize) -> Parsed<Type> {
+    fn tensor(&mut self, start: usize) -> Parsed<TileType> {
         let open = self.cursor.at;
         let body = self.cursor.balanced("<")?;
         let whole = &self.cursor.text()[start..self.cursor.at];
@@ -116,7 +117,7 @@ impl<'a> Parser<'a> {
         if self.cursor.at != end {
             return Err(self.cursor.expected("the end of the tensor's type"));
         }
-        let ty = Type::Tensor(Arc::new(Tensor { shape, element, layout }));
+        let ty = TileType::Tensor(Arc::new(TensorType { shape, element, layout }));
         self.tensors.insert(whole, ty.clone());
         Ok(ty)
     }
@@ -146,7 +147,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `<4x?xf32>`: sizes that the launch alone knows are `?`.
-    fn view(&mut self) -> Parsed<Type> {
+    fn view(&mut self) -> Parsed<TileType> {
         self.cursor.expect("<")?;
         let mut shape = Vec::new();
         while let Some(c) = self.cursor.peek() {
@@ -169,10 +170,10 @@ impl<'a> Parser<'a> {
         }
         let element = self.ty()?;
         self.cursor.expect(">")?;
-        Ok(Type::View(Arc::new(View { shape, element })))
+        Ok(TileType::View(Arc::new(TensorViewType { shape, element })))
     }
 
-    fn memory(&mut self) -> Parsed<Type> {
+    fn memory(&mut self) -> Parsed<TileType> {
         let shape = self.sizes()?;
         let element = self.ty()?;
         self.cursor.expect(",")?;
@@ -187,7 +188,7 @@ impl<'a> Parser<'a> {
                 allocation = Some(self.allocation()?);
             }
         }
-        Ok(Type::Memory(Arc::new(Memory { shape, element, layout, space, mutable, allocation })))
+        Ok(TileType::Memory(Arc::new(MemDescType { shape, element, layout, space, mutable, allocation })))
     }
 
     /// `4x8`, without a type after it.
@@ -201,18 +202,18 @@ impl<'a> Parser<'a> {
     }
 
     /// `4x8xf32`, or as it was written before: `tensor<4x8xf32>`.
-    fn descriptor(&mut self) -> Parsed<Type> {
+    fn descriptor(&mut self) -> Parsed<TileType> {
         if self.cursor.sees("tensor") {
             let block = self.ty()?;
-            let Some(Tensor { shape, element, layout }) = block.as_tensor().cloned() else {
+            let Some(TensorType { shape, element, layout }) = block.as_tensor().cloned() else {
                 return Err(self.cursor.expected("a tensor"));
             };
-            return Ok(Type::Descriptor(Arc::new(Descriptor { shape, element, layout })));
+            return Ok(TileType::Descriptor(Arc::new(TensorDescriptorType { shape, element, layout })));
         }
         let shape = self.sizes()?;
         let element = self.ty()?;
         let layout = if self.cursor.takes(",") { Some(self.layout()?) } else { None };
-        Ok(Type::Descriptor(Arc::new(Descriptor { shape, element, layout })))
+        Ok(TileType::Descriptor(Arc::new(TensorDescriptorType { shape, element, layout })))
     }
 
     /// The name of a layout.
@@ -226,15 +227,15 @@ impl<'a> Parser<'a> {
     }
 
     /// `(types) -> types`.
-    pub(super) fn signature(&mut self) -> Parsed<Signature> {
+    pub(super) fn signature(&mut self) -> Parsed<FunctionType> {
         self.cursor.expect("(")?;
         let arguments = self.list(")", Self::ty)?;
         self.cursor.expect("->")?;
-        Ok(Signature { arguments, results: self.result_types()? })
+        Ok(FunctionType { arguments, results: self.result_types()? })
     }
 
     /// One type, or several in brackets.
-    pub(super) fn result_types(&mut self) -> Parsed<Vec<Type>> {
+    pub(super) fn result_types(&mut self) -> Parsed<Vec<TileType>> {
         if !self.cursor.takes("(") {
             return Ok(vec![self.ty()?]);
         }
@@ -278,17 +279,17 @@ fn push_with_single_blanks(out: &mut String, text: &str) {
     }
 }
 
-fn scalar(word: &str) -> Option<Type> {
+fn scalar(word: &str) -> Option<TileType> {
     if word == "index" {
-        return Some(Type::Index);
+        return Some(TileType::Index);
     }
     let integer = |prefix: &str, sign| {
         let digits = word.strip_prefix(prefix)?;
         let bits = digits.parse::<u32>().ok().filter(|bits| (1..=1 << 12).contains(bits))?;
-        (!digits.starts_with('0')).then_some(Type::Integer(bits, sign))
+        (!digits.starts_with('0')).then_some(TileType::Integer(bits, sign))
     };
     integer("si", Signedness::Signed)
         .or_else(|| integer("ui", Signedness::Unsigned))
         .or_else(|| integer("i", Signedness::Signless))
-        .or_else(|| Float::named(word).map(Type::Float))
+        .or_else(|| Float::named(word).map(TileType::Float))
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::Printer;
 use super::line::Line;
 use crate::op::Special;
-use crate::{Attribute, Operation, Region, Successor, Type, Value};
+use crate::{Attribute, Operation, Region, Successor, TileType, Value};
 
 impl Printer<'_> {
     pub(super) fn special(
@@ -53,7 +53,7 @@ impl Printer<'_> {
         self.other_attributes(operation, line)?;
         line.push(":");
         let condition = operation.operands.first().map(|value| self.body.ty(*value));
-        if let Some(condition) = condition.filter(|ty| **ty != Type::BOOLEAN) {
+        if let Some(condition) = condition.filter(|ty| **ty != TileType::BOOLEAN) {
             line.push(&self.ty(condition));
             line.push(",");
         }
@@ -93,7 +93,7 @@ impl Printer<'_> {
             line.push(&format!("({})", self.types_of(&operation.results)));
         }
         let counted = operation.operands.first().map(|value| self.body.ty(*value));
-        if let Some(counted) = counted.filter(|ty| **ty != Type::Index) {
+        if let Some(counted) = counted.filter(|ty| **ty != TileType::Index) {
             line.push(":");
             line.push(&self.ty(counted));
         }

@@ -2,7 +2,7 @@
 
 use super::Layouts;
 use super::function;
-use crate::Module;
+use crate::TileModule;
 use std::fmt::{self, Write as _};
 
 /// The module as text, which [`crate::text::parse`] reads back. Long layouts get names, which stand before the module.
@@ -14,7 +14,7 @@ use std::fmt::{self, Write as _};
 /// # Ok::<(), tilewright_layout::text::TextError>(())
 /// ```
 #[must_use]
-pub fn print(module: &Module) -> String {
+pub fn print(module: &TileModule) -> String {
     let layouts = Layouts::default();
     let mut text = String::new();
     // Writing to a text cannot fail.
@@ -22,13 +22,13 @@ pub fn print(module: &Module) -> String {
     layouts.definitions() + &text
 }
 
-impl fmt::Display for Module {
+impl fmt::Display for TileModule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&print(self))
     }
 }
 
-fn write_module(module: &Module, layouts: &Layouts, out: &mut String) -> fmt::Result {
+fn write_module(module: &TileModule, layouts: &Layouts, out: &mut String) -> fmt::Result {
     out.write_str("module ")?;
     if !module.attributes.is_empty() {
         out.write_str("attributes ")?;

@@ -6,7 +6,7 @@ use super::Printer;
 use super::line::Line;
 use crate::attribute::write_entries;
 use crate::op::AttributeKind;
-use crate::{Attribute, Op, Operation, Region, Type, Value};
+use crate::{Attribute, Op, Operation, Region, TileType, Value};
 
 impl Printer<'_> {
     /// An operation of a block of `within`, on lines of its own.
@@ -124,7 +124,7 @@ impl Printer<'_> {
         let divided = operation.definition.operands.iter().filter(|group| group.count != crate::op::Count::One);
         if divided.count() > 1 {
             let sizes = operation.groups.iter().map(|size| u64::from(*size)).collect();
-            known.push(("operandSegmentSizes", Attribute::Array(Type::integer(32), sizes)));
+            known.push(("operandSegmentSizes", Attribute::Array(TileType::integer(32), sizes)));
         }
         if !known.is_empty() {
             let entries = self.entries(known.iter().map(|(name, value)| (*name, value)))?;
@@ -164,7 +164,7 @@ impl Printer<'_> {
 pub(super) fn numbered(operation: &Operation, name: &str, value: &Attribute) -> Attribute {
     match (operation.definition.attribute(name).map(|row| &row.kind), value) {
         (Some(AttributeKind::Word(words)), Attribute::Word(word)) => match words.get(&**word) {
-            Some(code) => Attribute::integer(i64::from(*code), Type::integer(32)),
+            Some(code) => Attribute::integer(i64::from(*code), TileType::integer(32)),
             None => value.clone(),
         },
         _ => value.clone(),

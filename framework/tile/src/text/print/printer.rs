@@ -1,7 +1,7 @@
 //! Writes types and layouts, with names for those that are long.
 
 use super::names::Names;
-use crate::{Body, LayoutName, Type};
+use crate::{Body, LayoutName, TileType};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
@@ -54,27 +54,27 @@ pub(super) struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    pub(super) fn ty(&self, ty: &Type) -> String {
+    pub(super) fn ty(&self, ty: &TileType) -> String {
         let mut text = String::new();
         let _ = ty.write(&mut text, &|layout, f| self.layouts.write(layout, f));
         text
     }
 
-    pub(super) fn short_type(&self, ty: &Type) -> String {
+    pub(super) fn short_type(&self, ty: &TileType) -> String {
         let mut text = String::new();
         let _ = ty.write_short(&mut text, &|layout, f| self.layouts.write(layout, f));
         text
     }
 
-    pub(super) fn types<'t>(&self, types: impl Iterator<Item = &'t Type>) -> String {
+    pub(super) fn types<'t>(&self, types: impl Iterator<Item = &'t TileType>) -> String {
         types.map(|ty| self.ty(ty)).collect::<Vec<_>>().join(", ")
     }
 
     /// The types of results after an arrow: one alone, or several in brackets.
-    pub(super) fn result_types<'t>(&self, types: impl Iterator<Item = &'t Type>) -> String {
+    pub(super) fn result_types<'t>(&self, types: impl Iterator<Item = &'t TileType>) -> String {
         let types = types.collect::<Vec<_>>();
         match types[..] {
-            [ty] if !matches!(ty, Type::Function(_)) => self.ty(ty),
+            [ty] if !matches!(ty, TileType::Function(_)) => self.ty(ty),
             _ => format!("({})", self.types(types.into_iter())),
         }
     }

@@ -32,7 +32,7 @@ pub struct Mapped {
     /// How many elements lie between neighbours along each axis of the tile.
     pub strides: Vec<Distance>,
     /// Where the tile begins along each axis: the sum of these.
-    pub begins: Vec<Vec<Term>>,
+    pub begins: Vec<Vec<ValueTerm>>,
 }
 
 /// A number of elements.
@@ -46,7 +46,7 @@ pub enum Distance {
 
 /// A multiple or a part of a value of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Term {
+pub struct ValueTerm {
     /// The value, an `i32`.
     pub value: Value,
     /// How often it is taken.

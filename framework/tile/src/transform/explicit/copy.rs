@@ -7,15 +7,15 @@ use super::tile::mask;
 use crate::marks::AHEAD;
 use crate::transform::Copier;
 use crate::transform::maker::{Maker, violation};
-use crate::{Attribute, Op, Type, Value, Violation};
+use crate::{Attribute, Op, TileType, TileViolation, Value};
 
 impl Expander<'_> {
-    pub(super) fn copy(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    pub(super) fn copy(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
         let operation = copier.from.op(op);
         let source = operation.operands[0];
         let target = copier.from.operand(op, "dst");
-        let is_view = |value: Value| matches!(copier.from.ty(value), Type::View(_));
-        let is_memory = |value: Value| matches!(copier.from.ty(value), Type::Memory(_));
+        let is_view = |value: Value| matches!(copier.from.ty(value), TileType::View(_));
+        let is_memory = |value: Value| matches!(copier.from.ty(value), TileType::Memory(_));
         match target {
             None if is_view(source) => self.load(op, copier),
             None => self.load_shared(op, source, copier),
@@ -39,7 +39,7 @@ impl Expander<'_> {
     }
 
     /// From global memory to registers.
-    fn load(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    fn load(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
         let (source, result) = (copier.from.op(op).operands[0], copier.from.op(op).results[0]);
         let loaded = self.loaded(op, source, copier)?;
         self.give(op, result, loaded, copier)
@@ -51,7 +51,7 @@ impl Expander<'_> {
         op: Op,
         source: Value,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<Value, Violation> {
+    ) -> Result<Value, TileViolation> {
         let (pointers, mask) = self.places(op, source, copier)?;
         let mut maker = Maker { copier, at: op };
         let pointee = maker.copier.to.ty(pointers).pointee();
@@ -74,7 +74,7 @@ impl Expander<'_> {
         op: Op,
         view: Value,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(Value, Option<Value>), Violation> {
+    ) -> Result<(Value, Option<Value>), TileViolation> {
         let tile = self.tile(view, op, copier)?;
         let in_unit = tile.in_unit;
         let along = self.packed_axes.get(&view).copied().filter(|_| in_unit > 1);
@@ -87,7 +87,12 @@ impl Expander<'_> {
     }
 
     /// From global to shared memory; says whether it goes on while the program does.
-    pub(super) fn fill(&mut self, op: Op, target: Value, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
+    pub(super) fn fill(
+        &mut self,
+        op: Op,
+        target: Value,
+        copier: &mut Copier<'_, '_, '_>,
+    ) -> Result<bool, TileViolation> {
         let source = copier.from.op(op).operands[0];
         let choice = self.choices.copies.get(&op).cloned().unwrap_or_default();
         if choice.through_registers {
@@ -104,14 +109,14 @@ impl Expander<'_> {
         }
         let buffer = self.buffer(target, op, copier)?;
         let copy = copier.to.op(ttg::ASYNC_COPY_GLOBAL_TO_LOCAL).operands("src", &[pointers]);
-        let copy = copy.operands("result", &[buffer]).operands("mask", mask.as_slice()).result(Type::Token).done();
+        let copy = copy.operands("result", &[buffer]).operands("mask", mask.as_slice()).result(TileType::Token).done();
         let made = Maker { copier, at: op }.checked(copy)?;
         self.made.copies.push((op, made));
         Ok(true)
     }
 
     /// From shared memory to registers.
-    fn load_shared(&mut self, op: Op, source: Value, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    fn load_shared(&mut self, op: Op, source: Value, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
         let result = copier.from.op(op).results[0];
         let loaded = self.out_of_shared(op, source, copier)?;
         self.give(op, result, loaded, copier)
@@ -122,10 +127,10 @@ impl Expander<'_> {
         op: Op,
         source: Value,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<Value, Violation> {
+    ) -> Result<Value, TileViolation> {
         let buffer = self.buffer(source, op, copier)?;
         let ty = copier.to.ty(buffer);
-        let ty = Type::tensor(ty.shape().unwrap_or_default(), ty.element().clone(), None);
+        let ty = TileType::tensor(ty.shape().unwrap_or_default(), ty.element().clone(), None);
         let loaded = Maker { copier, at: op }.unary(ttg::LOCAL_LOAD, buffer, ty)?;
         self.made_copy(op, loaded, copier);
         Ok(loaded)
@@ -138,8 +143,8 @@ impl Expander<'_> {
         value: Value,
         target: Value,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<Op, Violation> {
-        let made = if matches!(copier.from.ty(target), Type::View(_)) {
+    ) -> Result<Op, TileViolation> {
+        let made = if matches!(copier.from.ty(target), TileType::View(_)) {
             let (pointers, mask) = self.places(op, target, copier)?;
             let store = copier.to.op(tt::STORE).operands("ptr", &[pointers]).operands("value", &[value]);
             store.operands("mask", mask.as_slice()).done()
@@ -153,7 +158,7 @@ impl Expander<'_> {
     }
 
     /// What registers hold, for memory of whole bytes: elements in registers are not packed.
-    fn whole(&self, op: Op, source: Value, target: Value, copier: &Copier<'_, '_, '_>) -> Result<Value, Violation> {
+    fn whole(&self, op: Op, source: Value, target: Value, copier: &Copier<'_, '_, '_>) -> Result<Value, TileViolation> {
         let element = copier.from.ty(target).element();
         match self.packed_axes.contains_key(&target) {
             false => Ok(copier.value(source)),
@@ -164,7 +169,13 @@ impl Expander<'_> {
     }
 
     /// What a copy gives, of narrow elements each in a byte of its own.
-    fn give(&mut self, op: Op, result: Value, loaded: Value, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    fn give(
+        &mut self,
+        op: Op,
+        result: Value,
+        loaded: Value,
+        copier: &mut Copier<'_, '_, '_>,
+    ) -> Result<(), TileViolation> {
         let ty = copier.from.ty(result).clone();
         let given = match self.packed_axes.get(&result) {
             Some(&axis) => Maker { copier, at: op }.unpacked(loaded, ty.element(), axis)?,
@@ -180,7 +191,7 @@ impl Expander<'_> {
     }
 
     fn made_copy(&mut self, op: Op, value: Value, copier: &Copier<'_, '_, '_>) {
-        if let crate::Origin::Result(made, _) = copier.to.body().origin(value) {
+        if let crate::ValueOrigin::Result(made, _) = copier.to.body().origin(value) {
             self.made.copies.push((op, made));
         }
     }

@@ -7,7 +7,7 @@ use crate::op::Dialects;
 use crate::op::name::{scf, tw};
 use crate::transform::maker::violation;
 use crate::transform::{Copier, Rewrite, rewritten};
-use crate::{Function, Op, Type, Value, Violation};
+use crate::{Function, Op, TileType, TileViolation, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -27,8 +27,8 @@ pub struct Expanded {
 /// Replaces the words of a function that say where tensors are.
 ///
 /// # Errors
-/// [`Violation`]: what has no meaning in the place where it stands.
-pub fn expand(function: &Function, choices: &Choices, dialects: &Dialects) -> Result<Expanded, Violation> {
+/// [`TileViolation`]: what has no meaning in the place where it stands.
+pub fn expand(function: &Function, choices: &Choices, dialects: &Dialects) -> Result<Expanded, TileViolation> {
     let mut expander = Expander {
         choices,
         packed_axes: packed::axes(function)?,
@@ -45,7 +45,7 @@ pub fn expand(function: &Function, choices: &Choices, dialects: &Dialects) -> Re
 }
 
 impl Rewrite for Expander<'_> {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
         let name = Arc::clone(&copier.from.op(op).definition.name);
         match &*name {
             tw::GLOBAL_VIEW => self.global_view(op, copier)?,
@@ -67,11 +67,11 @@ impl Rewrite for Expander<'_> {
 
 impl Expander<'_> {
     /// Views and narrow elements mean something to copies and casts alone.
-    fn is_known(&self, op: Op, copier: &Copier<'_, '_, '_>) -> Result<(), Violation> {
+    fn is_known(&self, op: Op, copier: &Copier<'_, '_, '_>) -> Result<(), TileViolation> {
         let operation = copier.from.op(op);
         let wrong = operation.operands.iter().find(|&value| {
             let ty = copier.from.ty(*value);
-            matches!(ty, Type::View(_))
+            matches!(ty, TileType::View(_))
                 || self.packed_axes.contains_key(value)
                 || ty.as_tensor().is_some() && ty.element_bits().is_some_and(|b| (2..8).contains(&b))
         });

@@ -6,7 +6,7 @@ use super::tile::Tile;
 use crate::transform::Copier;
 use crate::transform::maker::{Maker, violation};
 use crate::transform::pipeliner::Buffers;
-use crate::{LayoutName, Memory, Op, Value, Violation};
+use crate::{LayoutName, MemDescType, Op, TileViolation, Value};
 use std::collections::HashMap;
 use tilewright_layout::FamilySpec;
 
@@ -47,7 +47,7 @@ pub(super) struct Shared {
 }
 
 impl Expander<'_> {
-    pub fn shared_tensor(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    pub fn shared_tensor(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
         let result = copier.from.op(op).results[0];
         let Some(memory) = copier.from.ty(result).as_memory().cloned() else { return Ok(()) };
         let memory = self.stored_type(result, &memory);
@@ -60,9 +60,9 @@ impl Expander<'_> {
     }
 
     /// The memory of one buffer, of bytes where elements are narrower.
-    fn stored_type(&self, value: Value, memory: &Memory) -> Memory {
+    fn stored_type(&self, value: Value, memory: &MemDescType) -> MemDescType {
         let layout = LayoutName::new(FamilySpec::new("auto"), OPEN);
-        let mut stored = Memory { layout, mutable: true, allocation: None, ..memory.clone() };
+        let mut stored = MemDescType { layout, mutable: true, allocation: None, ..memory.clone() };
         if let Some(&axis) = self.packed_axes.get(&value) {
             let (shape, element) = packed::stored(&memory.shape, &memory.element, axis);
             (stored.shape, stored.element) = (shape, element);
@@ -71,7 +71,7 @@ impl Expander<'_> {
     }
 
     /// The buffer that is meant here.
-    pub fn buffer(&self, value: Value, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<Value, Violation> {
+    pub fn buffer(&self, value: Value, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<Value, TileViolation> {
         let Some(Shared { buffers, index }) = self.tensors.get(&value) else {
             return Err(violation(copier, op, "the tensor in shared memory is none of `tw.shared_tensor`"));
         };

@@ -4,7 +4,7 @@ use crate::op::name::{scf, tw};
 use std::collections::BTreeSet;
 
 use crate::transform::pipeliner::{Slice, backward, is_repeatable};
-use crate::{Block, Body, Function, Op, Origin, Type, Value};
+use crate::{Block, Body, Function, Op, TileType, Value, ValueOrigin};
 
 /// A loop that fills tensors in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,7 @@ fn of_loop(body: &Body, op: Op) -> Option<Loop> {
 pub(super) fn carried(body: &Body, block: Block, product: Op) -> Option<usize> {
     let operation = body.op(product);
     let sums = operation.operands.get(2).copied().filter(|_| operation.name() == tw::MMA)?;
-    let Origin::Argument(of, number @ 1..) = body.origin(sums) else { return None };
+    let ValueOrigin::Argument(of, number @ 1..) = body.origin(sums) else { return None };
     let number = number as usize;
     let result = operation.results[0];
     let all = body.walk(body.root());
@@ -75,13 +75,13 @@ pub(super) fn carried(body: &Body, block: Block, product: Op) -> Option<usize> {
 fn fills(body: &Body, op: Op) -> Option<Value> {
     let operation = body.op(op);
     let target = body.operand(op, "dst").filter(|_| operation.name() == tw::COPY)?;
-    let from_global = matches!(body.ty(operation.operands[0]), Type::View(_));
-    (from_global && matches!(body.ty(target), Type::Memory(_))).then_some(target)
+    let from_global = matches!(body.ty(operation.operands[0]), TileType::View(_));
+    (from_global && matches!(body.ty(target), TileType::Memory(_))).then_some(target)
 }
 
 fn maker(body: &Body, value: Value) -> Option<Op> {
     match body.origin(value) {
-        Origin::Result(op, _) if body.op(op).name() == tw::SHARED_TENSOR => Some(op),
+        ValueOrigin::Result(op, _) if body.op(op).name() == tw::SHARED_TENSOR => Some(op),
         _ => None,
     }
 }

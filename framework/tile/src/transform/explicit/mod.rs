@@ -25,7 +25,7 @@ mod values;
 mod view;
 
 pub use super::pipeliner::EVERY_WARP;
-pub use choices::{Choices, CopyChoice, Distance, Mapped, ProductChoice, Term};
+pub use choices::{Choices, CopyChoice, Distance, Mapped, ProductChoice, ValueTerm};
 pub use expand::{Expanded, expand};
 pub use expander::OPEN;
 pub use loops::{Loop, loops};

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use crate::transform::maker::{Maker, violation_of};
 use crate::view_layout::{ModeStride, ViewLayout};
-use crate::{Attribute, Body, Function, Op, Type, Value, Violation};
+use crate::{Attribute, Body, Function, Op, TileType, TileViolation, Value};
 
 /// How many elements a byte holds, where memory has bytes of them: those of six bits have a byte each.
-pub(super) fn in_byte(element: &Type) -> u64 {
+pub(super) fn in_byte(element: &TileType) -> u64 {
     match element.element_bits() {
         Some(bits @ (1 | 2 | 4)) => u64::from(8 / bits),
         _ => 1,
@@ -17,21 +17,21 @@ pub(super) fn in_byte(element: &Type) -> u64 {
 
 /// Whether elements are narrower than a byte. A bit may be a truth too, which has a byte in memory: such are no bytes that hold
 /// elements.
-pub(super) fn is_narrow(element: &Type) -> bool {
+pub(super) fn is_narrow(element: &TileType) -> bool {
     element.element_bits().is_some_and(|bits| bits < 8)
 }
 
 /// The shape and the elements of what memory has.
-pub(super) fn stored(shape: &[u64], element: &Type, axis: usize) -> (Vec<u64>, Type) {
+pub(super) fn stored(shape: &[u64], element: &TileType, axis: usize) -> (Vec<u64>, TileType) {
     let mut shape = shape.to_vec();
     if let Some(size) = shape.get_mut(axis) {
         *size = (*size / in_byte(element)).max(1);
     }
-    (shape, Type::integer(8))
+    (shape, TileType::integer(8))
 }
 
 /// The axis along which bytes hold neighbours, of each view and tensor of narrow elements.
-pub(super) fn axes(function: &Function) -> Result<HashMap<Value, usize>, Violation> {
+pub(super) fn axes(function: &Function) -> Result<HashMap<Value, usize>, TileViolation> {
     let mut axes = HashMap::new();
     let Some(body) = &function.body else { return Ok(axes) };
     let ops = body.walk(body.root());
@@ -64,11 +64,11 @@ fn is_of_bytes(body: &Body, op: Op) -> bool {
     is_narrow(element) && body.ty(body.op(op).operands[0]).pointee().as_ref() != Some(element)
 }
 
-fn copied(function: &Function, body: &Body, op: Op, axes: &mut HashMap<Value, usize>) -> Result<(), Violation> {
+fn copied(function: &Function, body: &Body, op: Op, axes: &mut HashMap<Value, usize>) -> Result<(), TileViolation> {
     let operation = body.op(op);
     let ends: Vec<Value> = operation.results.iter().chain(operation.operands.iter().take(2)).copied().collect();
     let ends = ends.into_iter().filter(|value| is_narrow(body.ty(*value).element()));
-    let ends: Vec<Value> = ends.filter(|value| !matches!(body.ty(*value), Type::Integer(..))).collect();
+    let ends: Vec<Value> = ends.filter(|value| !matches!(body.ty(*value), TileType::Integer(..))).collect();
     let known: Vec<usize> = ends.iter().filter_map(|value| axes.get(value).copied()).collect();
     match known[..] {
         [] => Ok(()),
@@ -85,10 +85,10 @@ fn copied(function: &Function, body: &Body, op: Op, axes: &mut HashMap<Value, us
 }
 
 /// The axis of a view along which elements follow each other; any where each has a byte.
-fn unit_axis(function: &Function, body: &Body, op: Op) -> Result<usize, Violation> {
+fn unit_axis(function: &Function, body: &Body, op: Op) -> Result<usize, TileViolation> {
     let text = body.op(op).attributes.get("layout").and_then(Attribute::as_text).unwrap_or_default();
     let layout = ViewLayout::parse(text).map_err(|error| violation_of(function, op, error.to_string()))?;
-    let follows = |modes: &Vec<crate::view_layout::Mode>| {
+    let follows = |modes: &Vec<crate::view_layout::ViewMode>| {
         modes.len() == 1 && modes[0].stride == ModeStride::Elements(1) && modes[0].size.is_some_and(|size| size > 1)
     };
     if in_byte(body.ty(body.op(op).results[0]).element()) == 1 {
@@ -105,7 +105,7 @@ fn unit_axis(function: &Function, body: &Body, op: Op) -> Result<usize, Violatio
 
 impl Maker<'_, '_, '_, '_> {
     /// Bytes as their elements, each in a byte of its own, those of a byte one after the other along an axis.
-    pub(super) fn unpacked(&mut self, bytes: Value, element: &Type, axis: usize) -> Result<Value, Violation> {
+    pub(super) fn unpacked(&mut self, bytes: Value, element: &TileType, axis: usize) -> Result<Value, TileViolation> {
         let ty = self.copier.to.ty(bytes).clone();
         let bits = element.element_bits().unwrap_or(8);
         let low = self.integer((1 << bits) - 1, &ty)?;
@@ -130,18 +130,18 @@ impl Maker<'_, '_, '_, '_> {
         self.beside(parts[0], axis, 8 / bits)
     }
 
-    fn joined(&mut self, first: Value, second: Value) -> Result<Value, Violation> {
+    fn joined(&mut self, first: Value, second: Value) -> Result<Value, TileViolation> {
         let ty = self.copier.to.ty(first).clone();
         let mut shape = ty.shape().unwrap_or_default().to_vec();
         shape.push(2);
         let made = self.copier.to.op(tt::JOIN).operand(first).operand(second);
-        let made = made.result(Type::tensor(shape, ty.element().clone(), None)).value();
+        let made = made.result(TileType::tensor(shape, ty.element().clone(), None)).value();
         self.checked(made)
     }
 
     /// The last axes, of two each, moved behind another one and made one with it. The halves were joined first, so that the
     /// first of these axes has the highest bit of the number.
-    fn beside(&mut self, value: Value, axis: usize, parts: u32) -> Result<Value, Violation> {
+    fn beside(&mut self, value: Value, axis: usize, parts: u32) -> Result<Value, TileViolation> {
         let ty = self.copier.to.ty(value).clone();
         let shape = ty.shape().unwrap_or_default().to_vec();
         let count = parts.trailing_zeros() as usize;
@@ -150,12 +150,12 @@ impl Maker<'_, '_, '_, '_> {
         order.extend(rank..shape.len());
         order.extend(axis + 1..rank);
         let moved: Vec<u64> = order.iter().map(|&from| shape[from]).collect();
-        let numbers = Attribute::Array(Type::integer(32), order.iter().map(|&from| from as u64).collect());
+        let numbers = Attribute::Array(TileType::integer(32), order.iter().map(|&from| from as u64).collect());
         let made = self.copier.to.op(tt::TRANS).operand(value).attribute("order", numbers);
-        let made = made.result(Type::tensor(moved, ty.element().clone(), None)).value();
+        let made = made.result(TileType::tensor(moved, ty.element().clone(), None)).value();
         let moved = self.checked(made)?;
         let mut whole = shape[..rank].to_vec();
         whole[axis] *= u64::from(parts);
-        self.unary(tt::RESHAPE, moved, Type::tensor(whole, ty.element().clone(), None))
+        self.unary(tt::RESHAPE, moved, TileType::tensor(whole, ty.element().clone(), None))
     }
 }

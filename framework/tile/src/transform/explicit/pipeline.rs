@@ -12,10 +12,10 @@ use crate::op::name::{scf, tw};
 use crate::transform::maker::{Maker, violation_of};
 use crate::transform::pipeliner::{Prefetch, Schedule, Slice, Stream, expand};
 use crate::transform::{Copier, Rewrite};
-use crate::{Attribute, Function, Op, Value, Violation};
+use crate::{Attribute, Function, Op, TileViolation, Value};
 
 /// The buffers of each tensor in shared memory, as chosen for the loop that fills it.
-pub(super) fn buffer_counts(function: &Function, choices: &Choices) -> Result<HashMap<Op, u32>, Violation> {
+pub(super) fn buffer_counts(function: &Function, choices: &Choices) -> Result<HashMap<Op, u32>, TileViolation> {
     let mut buffers = HashMap::new();
     for of in loops(function) {
         let Some(&count) = choices.stages.get(&of.op) else { continue };
@@ -44,7 +44,7 @@ pub(super) fn buffer_counts(function: &Function, choices: &Choices) -> Result<Ha
 
 impl Expander<'_> {
     /// Writes a loop whose copies are prefetched; says no of other loops.
-    pub(super) fn pipelined(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
+    pub(super) fn pipelined(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
         let stages = self.choices.stages.get(&op).copied().unwrap_or(1);
         let of = loops(copier.function).into_iter().find(|of| of.op == op).filter(|_| stages > 1);
         let Some(of) = of else { return Ok(false) };
@@ -110,7 +110,7 @@ impl Copies<'_, '_> {
 }
 
 impl Rewrite for Copies<'_, '_> {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
         self.expander.rewrite(op, copier)
     }
 }
@@ -122,7 +122,7 @@ impl Prefetch for Copies<'_, '_> {
         index: Value,
         mbarrier: Option<Value>,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), TileViolation> {
         self.mean(Some(index), copier);
         for &op in &self.of.ahead {
             match copier.from.op(op).name() {
@@ -135,7 +135,7 @@ impl Prefetch for Copies<'_, '_> {
         Ok(())
     }
 
-    fn load(&mut self, _: usize, copier: &mut Copier<'_, '_, '_>) -> Result<Vec<Value>, Violation> {
+    fn load(&mut self, _: usize, copier: &mut Copier<'_, '_, '_>) -> Result<Vec<Value>, TileViolation> {
         let mut loaded = Vec::new();
         for &op in &self.of.ahead {
             match copier.from.op(op).name() {
@@ -156,7 +156,7 @@ impl Prefetch for Copies<'_, '_> {
         [index, exists]: [Value; 2],
         is_disjoint: bool,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), TileViolation> {
         self.mean(Some(index), copier);
         let held: Vec<Op> =
             self.of.ahead.iter().copied().filter(|op| self.expander.is_through_registers(*op)).collect();

@@ -3,11 +3,11 @@
 use crate::op::name::{arith, tw};
 use std::sync::Arc;
 
-use super::choices::{Distance, Term};
+use super::choices::{Distance, ValueTerm};
 use super::expander::Expander;
 use crate::transform::Copier;
 use crate::transform::maker::{Maker, violation};
-use crate::{Descriptor, Op, Type, Value, Violation};
+use crate::{Op, TensorDescriptorType, TileType, TileViolation, Value};
 
 impl Expander<'_> {
     /// Whether a copy is a bulk tensor copy.
@@ -23,7 +23,7 @@ impl Expander<'_> {
     }
 
     /// The tensor map of the memory that a copy reads.
-    pub(super) fn map(&self, at: Op, copy: Op, copier: &mut Copier<'_, '_, '_>) -> Result<Value, Violation> {
+    pub(super) fn map(&self, at: Op, copy: Op, copier: &mut Copier<'_, '_, '_>) -> Result<Value, TileViolation> {
         let Some(mapped) = self.choices.boxes.get(&copy) else {
             return Err(violation(copier, copy, "nothing says which memory it copies boxes of"));
         };
@@ -31,13 +31,13 @@ impl Expander<'_> {
         let (shape, element) = (target.shape().unwrap_or_default().to_vec(), target.element().clone());
         let strides = mapped.strides.iter().map(|stride| match *stride {
             Distance::Number(number) => {
-                Maker { copier, at }.integer(i64::try_from(number).unwrap_or(i64::MAX), &Type::integer(32))
+                Maker { copier, at }.integer(i64::try_from(number).unwrap_or(i64::MAX), &TileType::integer(32))
             }
             Distance::Value(value) => Ok(copier.value(value)),
         });
         let strides: Vec<Value> = strides.collect::<Result<_, _>>()?;
         let base = copier.value(mapped.base);
-        let ty = Type::Descriptor(Arc::new(Descriptor { shape, element, layout: None }));
+        let ty = TileType::Descriptor(Arc::new(TensorDescriptorType { shape, element, layout: None }));
         let made = copier.to.op(tw::MAPPED).operands("base", &[base]).operands("strides", &strides).result(ty).value();
         Maker { copier, at }.checked(made)
     }
@@ -48,7 +48,7 @@ impl Expander<'_> {
         op: Op,
         mbarrier: Option<Value>,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), TileViolation> {
         let (Some(&map), Some(mapped)) = (self.maps.get(&op), self.choices.boxes.get(&op)) else {
             return Err(violation(copier, op, "boxes are copied in loops with stages alone"));
         };
@@ -63,8 +63,8 @@ impl Expander<'_> {
 }
 
 /// Where a tile begins along an axis.
-fn sum(at: Op, copier: &mut Copier<'_, '_, '_>, terms: &[Term]) -> Result<Value, Violation> {
-    let ty = Type::integer(32);
+fn sum(at: Op, copier: &mut Copier<'_, '_, '_>, terms: &[ValueTerm]) -> Result<Value, TileViolation> {
+    let ty = TileType::integer(32);
     let mut all = None;
     for term in terms {
         let mut value = copier.value(term.value);

@@ -2,7 +2,7 @@
 
 use crate::op::name::{arith, tt};
 use crate::transform::maker::Maker;
-use crate::{Type, Value, Violation};
+use crate::{TileType, TileViolation, Value};
 
 /// What a view stands for.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ pub(super) enum Stride {
 
 impl Tile {
     /// Where each element is, in the shape in which memory has it.
-    pub fn pointers(&self, maker: &mut Maker<'_, '_, '_, '_>, packed: Option<usize>) -> Result<Value, Violation> {
+    pub fn pointers(&self, maker: &mut Maker<'_, '_, '_, '_>, packed: Option<usize>) -> Result<Value, TileViolation> {
         let shape = self.shape(packed, maker);
         let mut offsets = None;
         let moves = |axis: usize| shape[axis] > 1 || self.listed[axis].is_some();
@@ -84,7 +84,7 @@ pub(super) fn mask(
     shape: &[u64],
     bounds: &[Value],
     packed: Option<(usize, u64)>,
-) -> Result<Option<Value>, Violation> {
+) -> Result<Option<Value>, TileViolation> {
     let mut whole = None;
     for (axis, &bound) in bounds.iter().enumerate() {
         let range = maker.range(shape[axis])?;
@@ -105,15 +105,15 @@ pub(super) fn mask(
 
 impl Maker<'_, '_, '_, '_> {
     /// 0, 1, 2, ...
-    fn range(&mut self, size: u64) -> Result<Value, Violation> {
+    fn range(&mut self, size: u64) -> Result<Value, TileViolation> {
         let end = i32::try_from(size).unwrap_or(i32::MAX);
-        let ty = Type::tensor([size], Type::integer(32), None);
+        let ty = TileType::tensor([size], TileType::integer(32), None);
         let made = self.copier.to.op(tt::MAKE_RANGE).attribute("start", 0).attribute("end", end).result(ty).value();
         self.checked(made)
     }
 
     /// How far the elements at indices along an axis are; nothing where they are all at one place.
-    pub(super) fn along(&mut self, modes: &[Leaf], index: Value) -> Result<Option<Value>, Violation> {
+    pub(super) fn along(&mut self, modes: &[Leaf], index: Value) -> Result<Option<Value>, TileViolation> {
         let ty = self.copier.to.ty(index).clone();
         let (mut sum, mut before) = (None, 1u64);
         for (number, leaf) in modes.iter().enumerate() {
@@ -151,7 +151,7 @@ impl Maker<'_, '_, '_, '_> {
     }
 
     /// Units of memory instead of elements, of which a unit holds so many.
-    pub(super) fn units(&mut self, elements: Value, in_unit: u64) -> Result<Value, Violation> {
+    pub(super) fn units(&mut self, elements: Value, in_unit: u64) -> Result<Value, TileViolation> {
         if in_unit == 1 {
             return Ok(elements);
         }
@@ -161,7 +161,7 @@ impl Maker<'_, '_, '_, '_> {
     }
 
     /// A vector along an axis, the same along all others.
-    fn spread(&mut self, vector: Value, axis: usize, shape: &[u64]) -> Result<Value, Violation> {
+    fn spread(&mut self, vector: Value, axis: usize, shape: &[u64]) -> Result<Value, TileViolation> {
         let element = self.copier.to.ty(vector).element().clone();
         let mut value = vector;
         let mut sizes = vec![shape[axis]];
@@ -171,7 +171,7 @@ impl Maker<'_, '_, '_, '_> {
             }
             let at = if other < axis { other } else { sizes.len() };
             sizes.insert(at, 1);
-            let ty = Type::tensor(sizes.clone(), element.clone(), None);
+            let ty = TileType::tensor(sizes.clone(), element.clone(), None);
             let at = i32::try_from(at).unwrap_or(0);
             let made = self.copier.to.op(tt::EXPAND_DIMS).operand(value).attribute("axis", at).result(ty).value();
             value = self.checked(made)?;
@@ -179,6 +179,6 @@ impl Maker<'_, '_, '_, '_> {
         if sizes == shape {
             return Ok(value);
         }
-        self.unary(tt::BROADCAST, value, Type::tensor(shape, element, None))
+        self.unary(tt::BROADCAST, value, TileType::tensor(shape, element, None))
     }
 }

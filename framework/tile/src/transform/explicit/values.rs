@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::expander::Expander;
 use super::packed;
 use crate::marks::{IN_PLACE, INSTRUCTION, K_WIDTH, N_WIDTH, PENDING, WHOLE_ROWS};
-use crate::{Attribute, Float, Op, Origin, Type, Value, Violation};
+use crate::{Attribute, Float, Op, TileType, TileViolation, Value, ValueOrigin};
 
 use crate::transform::maker::{Maker, violation};
 use crate::transform::{Copier, unmade};
 
 impl Expander<'_> {
-    pub(super) fn register_tensor(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    pub(super) fn register_tensor(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
         let result = copier.from.op(op).results[0];
         let ty = copier.from.ty(result).clone();
         let initial = copier.value(copier.from.op(op).operands[0]);
@@ -22,7 +22,7 @@ impl Expander<'_> {
     }
 
     /// In another layout, which the result names or which is left to be found.
-    pub(super) fn rearrange(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    pub(super) fn rearrange(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
         let result = copier.from.op(op).results[0];
         let ty = copier.from.ty(result).clone();
         let source = copier.value(copier.from.op(op).operands[0]);
@@ -34,12 +34,12 @@ impl Expander<'_> {
     }
 
     /// Factors in shared memory are loaded first.
-    pub(super) fn mma(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    pub(super) fn mma(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
         let operands = copier.from.op(op).operands.clone();
         let mut factors = Vec::new();
         for &factor in &operands[..2] {
             factors.push(match copier.from.ty(factor) {
-                Type::Memory(_) => self.out_of_shared(op, factor, copier)?,
+                TileType::Memory(_) => self.out_of_shared(op, factor, copier)?,
                 _ => copier.value(factor),
             });
         }
@@ -48,13 +48,13 @@ impl Expander<'_> {
         let said = |name: &str| copier.from.op(op).attributes.get(name).cloned();
         let choice = self.choices.products.get(&op).cloned().unwrap_or_default();
         for (factor, _) in factors.iter().zip(choice.in_place).filter(|(_, in_place)| *in_place) {
-            if let Origin::Result(load, _) = copier.to.body().origin(*factor) {
+            if let ValueOrigin::Result(load, _) = copier.to.body().origin(*factor) {
                 copier.to.body_mut().op_mut(load).attributes.set(IN_PLACE, Attribute::Unit);
             }
         }
         let instruction = said("instruction").or_else(|| choice.instruction.map(Attribute::Text));
         let rows = choice.whole_rows.then_some(Attribute::Unit);
-        let number = |width: u64| Attribute::integer(width as i64, Type::integer(32));
+        let number = |width: u64| Attribute::integer(width as i64, TileType::integer(32));
         let width = choice.k_width.map(number);
         let columns = choice.n_width.map(number);
         let width = said("kWidth").or(width);
@@ -82,7 +82,7 @@ impl Expander<'_> {
         Ok(())
     }
 
-    pub(super) fn cast(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    pub(super) fn cast(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
         let operation = copier.from.op(op);
         let (source, result) = (operation.operands[0], operation.results[0]);
         let (from, to) = (copier.from.ty(source).clone(), copier.from.ty(result).clone());
@@ -101,10 +101,10 @@ impl Expander<'_> {
         let mut bits = from.element_bits().unwrap_or(32);
         match (narrow, from.element()) {
             (false, _) => {}
-            (true, Type::Float(float)) => {
+            (true, TileType::Float(float)) => {
                 let wide = maker.widened(value, *float)?;
                 let wide = wide.ok_or_else(|| violation(maker.copier, op, format!("`{from}` has no cast")))?;
-                (value, known, bits) = (wide, Type::Float(Float::F16), 16);
+                (value, known, bits) = (wide, TileType::Float(Float::F16), 16);
             }
             (true, _) => {
                 if signed {
@@ -122,7 +122,7 @@ impl Expander<'_> {
         Ok(())
     }
 
-    pub(super) fn reduce(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    pub(super) fn reduce(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
         let operation = copier.from.op(op);
         let (source, result) = (copier.value(operation.operands[0]), operation.results[0]);
         let to = copier.from.ty(result).clone();
@@ -148,7 +148,7 @@ impl Expander<'_> {
 
 impl Maker<'_, '_, '_, '_> {
     /// A cast; of one to narrow floating-point numbers it is said how it rounds.
-    fn rounded(&mut self, name: &str, value: Value, to: Type) -> Result<Value, Violation> {
+    fn rounded(&mut self, name: &str, value: Value, to: TileType) -> Result<Value, TileViolation> {
         let narrows = self.copier.to.ty(value).element_bits() > to.element_bits();
         let mut made = self.copier.to.op(name).operand(value);
         if name == tt::FP_TO_FP && narrows {
@@ -161,7 +161,7 @@ impl Maker<'_, '_, '_, '_> {
     /// Codes of floating-point numbers of four and six bits as numbers of sixteen: sign, exponent and mantissa go where those
     /// have theirs, and the difference of the biases is multiplied, which is exact, that of the numbers below the least normal
     /// one too.
-    fn widened(&mut self, codes: Value, float: Float) -> Result<Option<Value>, Violation> {
+    fn widened(&mut self, codes: Value, float: Float) -> Result<Option<Value>, TileViolation> {
         // Bits of the exponent, those of the mantissa, and the bias (OCP MX specification, section 5.3).
         let (exponent, mantissa, bias) = match float {
             Float::F4E2M1Fn => (2, 1, 1),
@@ -169,7 +169,7 @@ impl Maker<'_, '_, '_, '_> {
             Float::F6E3M2Fn => (3, 2, 3),
             _ => return Ok(None),
         };
-        let ty = self.copier.to.ty(codes).with_element(Type::integer(16));
+        let ty = self.copier.to.ty(codes).with_element(TileType::integer(16));
         let wide = self.unary(arith::EXTUI, codes, ty.clone())?;
         let below = exponent + mantissa;
         let mut parts = Vec::new();
@@ -179,7 +179,7 @@ impl Maker<'_, '_, '_, '_> {
             parts.push(self.binary(arith::SHLI, part, shift)?);
         }
         let bits = self.binary(arith::ORI, parts[0], parts[1])?;
-        let ty = ty.with_element(Type::Float(Float::F16));
+        let ty = ty.with_element(TileType::Float(Float::F16));
         let number = self.unary(tt::BITCAST, bits, ty.clone())?;
         // 2^(15 - bias), as numbers of sixteen bits have it.
         let scale = crate::Dense { ty, elements: Arc::from([(15u64 + 15 - bias) << 10]) };
@@ -189,7 +189,7 @@ impl Maker<'_, '_, '_, '_> {
     }
 
     /// The lowest bits of each byte, read as a signed number.
-    fn sign_extended(&mut self, value: Value, bits: u32) -> Result<Value, Violation> {
+    fn sign_extended(&mut self, value: Value, bits: u32) -> Result<Value, TileViolation> {
         let ty = self.copier.to.ty(value).clone();
         let sign = self.integer(1 << (bits - 1), &ty)?;
         let flipped = self.binary(arith::XORI, value, sign)?;
@@ -198,16 +198,16 @@ impl Maker<'_, '_, '_, '_> {
 }
 
 /// The operation that casts; none where nothing changes.
-fn cast_name(from: &Type, from_bits: u32, to: &Type, signed: bool) -> Option<&'static str> {
+fn cast_name(from: &TileType, from_bits: u32, to: &TileType, signed: bool) -> Option<&'static str> {
     let to_bits = to.element_bits().unwrap_or(32);
-    let narrow_float = |ty: &Type| matches!(ty, Type::Float(float) if float.bits() <= 8);
+    let narrow_float = |ty: &TileType| matches!(ty, TileType::Float(float) if float.bits() <= 8);
     match (from, to) {
-        (Type::Float(a), Type::Float(b)) if a == b => None,
-        (Type::Float(_), Type::Float(_)) if narrow_float(from) || narrow_float(to) => Some(tt::FP_TO_FP),
-        (Type::Float(a), Type::Float(b)) if a.bits() == b.bits() => Some(tt::FP_TO_FP),
-        (Type::Float(_), Type::Float(_)) => Some(if to_bits > from_bits { arith::EXTF } else { arith::TRUNCF }),
-        (Type::Float(_), _) => Some(if signed { arith::FPTOSI } else { arith::FPTOUI }),
-        (_, Type::Float(_)) => Some(if signed { arith::SITOFP } else { arith::UITOFP }),
+        (TileType::Float(a), TileType::Float(b)) if a == b => None,
+        (TileType::Float(_), TileType::Float(_)) if narrow_float(from) || narrow_float(to) => Some(tt::FP_TO_FP),
+        (TileType::Float(a), TileType::Float(b)) if a.bits() == b.bits() => Some(tt::FP_TO_FP),
+        (TileType::Float(_), TileType::Float(_)) => Some(if to_bits > from_bits { arith::EXTF } else { arith::TRUNCF }),
+        (TileType::Float(_), _) => Some(if signed { arith::FPTOSI } else { arith::FPTOUI }),
+        (_, TileType::Float(_)) => Some(if signed { arith::SITOFP } else { arith::UITOFP }),
         _ if to_bits > from_bits => Some(if signed { arith::EXTSI } else { arith::EXTUI }),
         _ if to_bits < from_bits => Some(arith::TRUNCI),
         _ => None,
@@ -215,8 +215,8 @@ fn cast_name(from: &Type, from_bits: u32, to: &Type, signed: bool) -> Option<&'s
 }
 
 /// The operation by which two elements become one.
-fn combination(kind: &str, element: &Type) -> Option<&'static str> {
-    let is_float = matches!(element, Type::Float(_));
+fn combination(kind: &str, element: &TileType) -> Option<&'static str> {
+    let is_float = matches!(element, TileType::Float(_));
     Some(match (kind, is_float) {
         ("add", true) => arith::ADDF,
         ("mul", true) => arith::MULF,

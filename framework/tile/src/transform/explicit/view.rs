@@ -6,16 +6,16 @@ use super::tile::{Leaf, Stride, Tile};
 use crate::op::name::tt;
 use crate::transform::Copier;
 use crate::transform::maker::{Maker, violation};
-use crate::view_layout::{Mode, ModeStride, ViewLayout};
-use crate::{Attribute, Op, Value, Violation};
+use crate::view_layout::{ModeStride, ViewLayout, ViewMode};
+use crate::{Attribute, Op, TileViolation, Value};
 
 impl Expander<'_> {
-    pub(super) fn global_view(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    pub(super) fn global_view(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
         let operation = copier.from.op(op);
         let text = operation.attributes.get("layout").and_then(Attribute::as_text).unwrap_or_default();
         let layout = ViewLayout::parse(text).map_err(|error| violation(copier, op, error.to_string()))?;
         let strides = copier.all(copier.from.operands(op, "strides"));
-        let leaf = |mode: &Mode| {
+        let leaf = |mode: &ViewMode| {
             let stride = match mode.stride {
                 ModeStride::Elements(stride) => Stride::Elements(stride),
                 ModeStride::Operand(number) => Stride::Value(*strides.get(number)?),
@@ -37,7 +37,7 @@ impl Expander<'_> {
     }
 
     /// The places along one axis become those of a list.
-    pub(super) fn gather(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    pub(super) fn gather(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
         let operation = copier.from.op(op);
         let [view, list] = [operation.operands[0], operation.operands[1]];
         let axis = operation.attributes.get("axis").and_then(Attribute::as_integer).unwrap_or(0);
@@ -56,7 +56,7 @@ impl Expander<'_> {
         Ok(())
     }
 
-    pub(super) fn slice(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    pub(super) fn slice(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
         let operation = copier.from.op(op);
         let mut tile = self.tile(operation.operands[0], op, copier)?;
         let indices = copier.all(copier.from.operands(op, "index"));
@@ -77,7 +77,7 @@ impl Expander<'_> {
     }
 
     /// What a view stands for.
-    pub(super) fn tile(&self, value: Value, op: Op, copier: &Copier<'_, '_, '_>) -> Result<Tile, Violation> {
+    pub(super) fn tile(&self, value: Value, op: Op, copier: &Copier<'_, '_, '_>) -> Result<Tile, TileViolation> {
         self.views.get(&value).cloned().ok_or_else(|| {
             violation(
                 copier,

@@ -4,7 +4,7 @@ use crate::op::name::{scf, tt, ttg};
 use std::collections::BTreeSet;
 
 use crate::transform::pipeliner::{Slice, backward, check_speculatable};
-use crate::{Block, Body, Function, Op, Origin, Type, Value};
+use crate::{Block, Body, Function, Op, TileType, Value, ValueOrigin};
 
 /// What only a target knows of the layouts of a program.
 #[derive(Clone, Copy)]
@@ -138,7 +138,7 @@ impl<'s> Search<'s> {
     /// What forbids that anything goes ahead: what other threads may see, or wait for.
     fn closed(&self, inner: &[Op]) -> Option<String> {
         let counter = self.body.arguments(self.block).first().map(|counter| self.body.ty(*counter));
-        if !matches!(counter, Some(Type::Integer(..))) {
+        if !matches!(counter, Some(TileType::Integer(..))) {
             return Some("the loop does not count in integers of a width".to_owned());
         }
         let may_be_passed = |op: &&Op| {
@@ -177,7 +177,7 @@ impl<'s> Search<'s> {
     fn traced(&self, value: Value) -> Option<Result<Traced, Refused>> {
         let (mut at, mut chain) = (value, Vec::new());
         loop {
-            let Origin::Result(op, _) = self.body.origin(at) else { return None };
+            let ValueOrigin::Result(op, _) = self.body.origin(at) else { return None };
             if !self.own.contains(&op) || !self.loaded.contains(&at) {
                 return None;
             }
@@ -219,7 +219,7 @@ impl<'s> Search<'s> {
         let (mut found, mut open) = (BTreeSet::new(), vec![value]);
         let mut seen = BTreeSet::new();
         while let Some(value) = open.pop() {
-            let Origin::Result(op, _) = self.body.origin(value) else { continue };
+            let ValueOrigin::Result(op, _) = self.body.origin(value) else { continue };
             if !self.own.contains(&op) || !seen.insert(op) {
                 continue;
             }
@@ -238,7 +238,7 @@ impl<'s> Search<'s> {
             return Err("it is volatile".to_owned());
         }
         let ty = self.body.ty(load.stored);
-        let numbers = matches!(ty.element(), Type::Integer(..) | Type::Float(_));
+        let numbers = matches!(ty.element(), TileType::Integer(..) | TileType::Float(_));
         if ty.as_tensor().is_none() || !numbers || ty.element_bits().is_none_or(|bits| bits < 8) {
             return Err(format!("`{ty}` is no tensor of whole bytes"));
         }
@@ -253,8 +253,8 @@ impl<'s> Search<'s> {
 pub(super) fn slice(body: &Body, block: Block, loads: &[PrefetchableLoad]) -> Result<Slice, String> {
     let roots = loads.iter().flat_map(|load| {
         let is_passed_on = |value: &Value| match body.origin(*value) {
-            Origin::Result(made, _) => made == load.op || load.chain.contains(&made),
-            Origin::Argument(..) => false,
+            ValueOrigin::Result(made, _) => made == load.op || load.chain.contains(&made),
+            ValueOrigin::Argument(..) => false,
         };
         let ops = std::iter::once(&load.op).chain(&load.chain);
         ops.flat_map(|op| body.op(*op).operands.iter().copied()).filter(move |value| !is_passed_on(value))

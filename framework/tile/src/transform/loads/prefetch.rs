@@ -10,13 +10,13 @@ use crate::op::name::ttg;
 use crate::transform::maker::{Maker, violation};
 use crate::transform::pipeliner::{Buffers, Prefetch, Schedule, Stream, backward, expand, shared_memory};
 use crate::transform::{Copier, Rewrite, rewritten};
-use crate::{Attribute, Function, Memory, Op, Origin, Type, Value, Violation};
+use crate::{Attribute, Function, MemDescType, Op, TileType, TileViolation, Value, ValueOrigin};
 
 /// Pipelines loops of a function.
 ///
 /// # Errors
-/// [`Violation`]: loads that are not of their loop, or depend on what cannot be executed ahead.
-pub fn pipeline(function: &Function, loops: &[PipelinedLoop], dialects: &Dialects) -> Result<Function, Violation> {
+/// [`TileViolation`]: loads that are not of their loop, or depend on what cannot be executed ahead.
+pub fn pipeline(function: &Function, loops: &[PipelinedLoop], dialects: &Dialects) -> Result<Function, TileViolation> {
     rewritten(function, dialects, &mut Loops { loops })
 }
 
@@ -25,15 +25,15 @@ struct Loops<'l> {
 }
 
 impl Rewrite for Loops<'_> {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
         let Some(of) = self.loops.iter().find(|of| of.op == op && !of.loads.is_empty()) else { return Ok(false) };
         let paths = [PrefetchPath::Copy, PrefetchPath::Registers].into_iter();
         let streams = paths.map(|path| (0..of.loads.len()).filter(|&number| of.loads[number].path == path).collect());
         let streams: Vec<Vec<usize>> = streams.filter(|loads: &Vec<usize>| !loads.is_empty()).collect();
         let schedule = schedule(of, &streams, copier).map_err(|reason| violation(copier, op, reason))?;
         let reader = |number: usize| match copier.from.origin(of.loads[number].load.wanted) {
-            Origin::Result(op, _) => Some((op, number)),
-            Origin::Argument(..) => None,
+            ValueOrigin::Result(op, _) => Some((op, number)),
+            ValueOrigin::Argument(..) => None,
         };
         let readers = (0..of.loads.len()).filter_map(reader).collect();
         let mut buffers = Vec::new();
@@ -85,9 +85,9 @@ fn allocate(
     buffers: u32,
     at: Op,
     copier: &mut Copier<'_, '_, '_>,
-) -> Result<Buffers, Violation> {
+) -> Result<Buffers, TileViolation> {
     let ty = copier.from.ty(load.load.stored);
-    let memory = Memory {
+    let memory = MemDescType {
         shape: ty.shape().unwrap_or_default().to_vec(),
         element: ty.element().clone(),
         layout: load.memory.clone(),
@@ -112,7 +112,12 @@ struct Loads<'l> {
 }
 
 impl Loads<'_> {
-    fn buffer(&self, number: usize, index: Option<Value>, copier: &mut Copier<'_, '_, '_>) -> Result<Value, Violation> {
+    fn buffer(
+        &self,
+        number: usize,
+        index: Option<Value>,
+        copier: &mut Copier<'_, '_, '_>,
+    ) -> Result<Value, TileViolation> {
         let at = self.loads[number].load.op;
         let buffer = self.buffers[number].1.at(index, &mut Maker { copier, at })?;
         buffer.ok_or_else(|| violation(copier, at, "it is read outside of its loop"))
@@ -121,7 +126,7 @@ impl Loads<'_> {
 
 impl Rewrite for Loads<'_> {
     /// What was loaded for this iteration, from its buffer.
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
         let Some(&number) = self.readers.get(&op) else { return Ok(false) };
         let load = &self.loads[number].load;
         let buffer = self.buffer(number, self.indices.get(self.buffers[number].0).copied(), copier)?;
@@ -144,7 +149,7 @@ impl Prefetch for Loads<'_> {
         index: Value,
         _: Option<Value>,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), TileViolation> {
         let copies = self.streams[stream].iter().filter(|number| self.loads[**number].path == PrefetchPath::Copy);
         copies.copied().try_for_each(|number| {
             let buffer = self.buffer(number, Some(index), copier)?;
@@ -152,7 +157,7 @@ impl Prefetch for Loads<'_> {
         })
     }
 
-    fn load(&mut self, stream: usize, copier: &mut Copier<'_, '_, '_>) -> Result<Vec<Value>, Violation> {
+    fn load(&mut self, stream: usize, copier: &mut Copier<'_, '_, '_>) -> Result<Vec<Value>, TileViolation> {
         let load = |number: &usize| {
             let op = self.loads[*number].load.op;
             copier.add(op, copier.all(&copier.from.op(op).operands), Vec::new());
@@ -169,7 +174,7 @@ impl Prefetch for Loads<'_> {
         [index, _]: [Value; 2],
         _: bool,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), TileViolation> {
         for (&number, &value) in self.streams[stream].iter().zip(values) {
             let load = &self.loads[number].load;
             copier.bind(copier.from.op(load.op).results[0], value);
@@ -190,7 +195,7 @@ impl Prefetch for Loads<'_> {
 }
 
 /// A load as a copy to a buffer. What transposes its value transposes the pointers.
-fn copy(load: &PrefetchableLoad, buffer: Value, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+fn copy(load: &PrefetchableLoad, buffer: Value, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
     let from = copier.from;
     let maker = Maker { copier, at: load.op };
     let mut groups: Vec<Vec<Value>> = Vec::new();
@@ -213,7 +218,7 @@ fn copy(load: &PrefetchableLoad, buffer: Value, copier: &mut Copier<'_, '_, '_>)
     }
     let copy = maker.copier.to.op(ttg::ASYNC_COPY_GLOBAL_TO_LOCAL);
     let copy = copy.operands("src", &groups[0]).operands("result", &[buffer]);
-    let mut copy = copy.operands("mask", &groups[1]).operands("other", &groups[2]).result(Type::Token);
+    let mut copy = copy.operands("mask", &groups[1]).operands("other", &groups[2]).result(TileType::Token);
     if let Some(policy) = from.op(load.op).attributes.get("cachePolicy") {
         copy = copy.attribute("cachePolicy", policy.clone());
     }

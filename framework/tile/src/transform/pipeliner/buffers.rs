@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::op::name::{arith, ttg};
 use crate::transform::maker::Maker;
-use crate::{LayoutName, Memory, Type, Value, Violation};
+use crate::{LayoutName, MemDescType, TileType, TileViolation, Value};
 use tilewright_layout::FamilySpec;
 
 /// The buffers of a tensor.
@@ -12,23 +12,23 @@ use tilewright_layout::FamilySpec;
 pub(in crate::transform) struct Buffers {
     /// The allocation.
     pub all: Value,
-    one: Type,
+    one: TileType,
     count: u32,
 }
 
 impl Buffers {
     /// Allocates so many buffers; the allocation of a single one has no axis for the index.
-    pub fn allocate(one: Memory, count: u32, maker: &mut Maker<'_, '_, '_, '_>) -> Result<Self, Violation> {
+    pub fn allocate(one: MemDescType, count: u32, maker: &mut Maker<'_, '_, '_, '_>) -> Result<Self, TileViolation> {
         let mut all = one.clone();
         if count > 1 {
             all.shape.insert(0, count.into());
         }
-        let made = maker.copier.to.op(ttg::LOCAL_ALLOC).result(Type::Memory(Arc::new(all))).value();
-        Ok(Self { all: maker.checked(made)?, one: Type::Memory(Arc::new(one)), count })
+        let made = maker.copier.to.op(ttg::LOCAL_ALLOC).result(TileType::Memory(Arc::new(all))).value();
+        Ok(Self { all: maker.checked(made)?, one: TileType::Memory(Arc::new(one)), count })
     }
 
     /// The buffer of an index; None if there are several and none is meant.
-    pub fn at(&self, index: Option<Value>, maker: &mut Maker<'_, '_, '_, '_>) -> Result<Option<Value>, Violation> {
+    pub fn at(&self, index: Option<Value>, maker: &mut Maker<'_, '_, '_, '_>) -> Result<Option<Value>, TileViolation> {
         if self.count == 1 {
             return Ok(Some(self.all));
         }
@@ -46,12 +46,12 @@ pub(in crate::transform) fn shared_memory() -> LayoutName {
 
 impl Maker<'_, '_, '_, '_> {
     /// The index of the buffer after one of so many.
-    pub(super) fn next_index(&mut self, index: Value, buffers: u32) -> Result<Value, Violation> {
+    pub(super) fn next_index(&mut self, index: Value, buffers: u32) -> Result<Value, TileViolation> {
         self.neighbour(index, buffers, [buffers - 1, 0], arith::ADDI)
     }
 
     /// The index of the buffer before one of so many.
-    pub(super) fn previous_index(&mut self, index: Value, buffers: u32) -> Result<Value, Violation> {
+    pub(super) fn previous_index(&mut self, index: Value, buffers: u32) -> Result<Value, TileViolation> {
         self.neighbour(index, buffers, [0, buffers - 1], arith::SUBI)
     }
 
@@ -63,7 +63,7 @@ impl Maker<'_, '_, '_, '_> {
         buffers: u32,
         [last, first]: [u32; 2],
         step: &str,
-    ) -> Result<Value, Violation> {
+    ) -> Result<Value, TileViolation> {
         let one = self.word(1)?;
         if buffers == 2 {
             return self.binary(arith::XORI, index, one);

@@ -19,7 +19,7 @@ use crate::op::name::{scf, ttg};
 use crate::transform::Copier;
 use crate::transform::copy::Rewrite;
 use crate::transform::maker::Maker;
-use crate::{Attribute, Region, Type, Value, Values, Violation};
+use crate::{Attribute, Region, TileType, TileViolation, Value, Values};
 
 /// Writes the prefetches of a loop, and by [`Rewrite`] the rest of its iteration. The loop's own values stand for those of the
 /// iteration that is meant.
@@ -31,10 +31,10 @@ pub(in crate::transform) trait Prefetch: Rewrite {
         index: Value,
         mbarrier: Option<Value>,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), Violation>;
+    ) -> Result<(), TileViolation>;
 
     /// Loads what goes through registers.
-    fn load(&mut self, stream: usize, copier: &mut Copier<'_, '_, '_>) -> Result<Vec<Value>, Violation>;
+    fn load(&mut self, stream: usize, copier: &mut Copier<'_, '_, '_>) -> Result<Vec<Value>, TileViolation>;
 
     /// Stores what was loaded into the buffers of an index; it is zeros if the iteration, by the bit beside it, does not exist. If `is_disjoint`, no other access of these is between the barriers
     /// before and behind the store.
@@ -45,7 +45,7 @@ pub(in crate::transform) trait Prefetch: Rewrite {
         index_and_existence: [Value; 2],
         is_disjoint: bool,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), Violation>;
+    ) -> Result<(), TileViolation>;
 
     /// Says which buffer of each stream the operations mean that follow; behind the loop none.
     fn read(&mut self, indices: &[Value], copier: &Copier<'_, '_, '_>);
@@ -56,7 +56,7 @@ pub(in crate::transform) fn expand(
     schedule: &Schedule,
     front: &mut dyn Prefetch,
     copier: &mut Copier<'_, '_, '_>,
-) -> Result<(), Violation> {
+) -> Result<(), TileViolation> {
     let pipeline = Pipeline::new(schedule, copier)?;
     let results = match schedule.consumers {
         None => {
@@ -119,7 +119,7 @@ struct Loaded {
 }
 
 impl<'s> Pipeline<'s> {
-    fn new(schedule: &'s Schedule, copier: &mut Copier<'_, '_, '_>) -> Result<Self, Violation> {
+    fn new(schedule: &'s Schedule, copier: &mut Copier<'_, '_, '_>) -> Result<Self, TileViolation> {
         let bounds = Bounds::new(schedule.op, copier)?;
         let mut maker = Maker { copier, at: schedule.op };
         let of = |stream: &Stream| {
@@ -135,7 +135,11 @@ impl<'s> Pipeline<'s> {
     }
 
     /// Prefetches the first iterations.
-    fn prologue(&self, front: &mut dyn Prefetch, copier: &mut Copier<'_, '_, '_>) -> Result<Vec<Position>, Violation> {
+    fn prologue(
+        &self,
+        front: &mut dyn Prefetch,
+        copier: &mut Copier<'_, '_, '_>,
+    ) -> Result<Vec<Position>, TileViolation> {
         let mut positions = Vec::new();
         for (number, stream) in self.schedule.streams.iter().enumerate() {
             let mut ahead = self.bounds.first(&stream.slice, copier)?;
@@ -157,7 +161,7 @@ impl<'s> Pipeline<'s> {
         stream: usize,
         ahead: Option<Iteration>,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<Position, Violation> {
+    ) -> Result<Position, TileViolation> {
         let index = self.maker(copier).word(0)?;
         let Stream { distance, buffers, .. } = self.schedule.streams[stream];
         let is_carried = ahead.is_some() && buffers > 2 && distance == buffers - 1;
@@ -173,7 +177,7 @@ impl<'s> Pipeline<'s> {
         index: Value,
         front: &mut dyn Prefetch,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(Loaded, Iteration), Violation> {
+    ) -> Result<(Loaded, Iteration), TileViolation> {
         let stream = &self.schedule.streams[number];
         self.bounds.enter(&stream.slice, iteration, front, copier)?;
         if stream.has_copies || stream.tensor_bytes > 0 {
@@ -200,7 +204,7 @@ impl<'s> Pipeline<'s> {
         index: Value,
         front: &mut dyn Prefetch,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), TileViolation> {
         let mbarriers = self.mbarriers[number].as_ref();
         let mbarrier = mbarriers.map(|all| all.expect(index, &mut self.maker(copier))).transpose()?.flatten();
         front.copy(number, index, mbarrier, copier)
@@ -213,7 +217,7 @@ impl<'s> Pipeline<'s> {
         is_disjoint: bool,
         front: &mut dyn Prefetch,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), TileViolation> {
         let Loaded { values, exists, index } = loaded;
         if values.is_empty() {
             return Ok(());
@@ -227,7 +231,7 @@ impl<'s> Pipeline<'s> {
         first: &[Position],
         front: &mut dyn Prefetch,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<Vec<Value>, Violation> {
+    ) -> Result<Vec<Value>, TileViolation> {
         let rest = &self.schedule.rest;
         let accumulators = &self.schedule.asynchronous_accumulators;
         let mut initial: Vec<Value> = rest.carried.iter().map(|number| self.bounds.initial[number - 1]).collect();
@@ -280,7 +284,7 @@ impl<'s> Pipeline<'s> {
 
     /// Waits until the buffers of this iteration are filled and, without a producer warp, all warps have read those of the one
     /// before.
-    fn wait(&self, positions: &[Position], copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    fn wait(&self, positions: &[Position], copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
         let mut maker = self.maker(copier);
         for (position, mbarriers) in positions.iter().zip(&self.mbarriers) {
             if let (Some(phase), Some(mbarriers)) = (position.phase, mbarriers) {
@@ -302,7 +306,7 @@ impl<'s> Pipeline<'s> {
         positions: &[Position],
         counter: Value,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), TileViolation> {
         if self.schedule.consumers.is_none() {
             return Ok(());
         }
@@ -326,7 +330,7 @@ impl<'s> Pipeline<'s> {
         position: &Position,
         ahead: Option<Iteration>,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<Position, Violation> {
+    ) -> Result<Position, TileViolation> {
         let buffers = self.schedule.streams[stream].buffers;
         let mut maker = self.maker(copier);
         let index = maker.next_index(position.index, buffers)?;
@@ -351,13 +355,13 @@ impl<'s> Pipeline<'s> {
         initial: &[Value],
         given: &[Value],
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<Vec<Value>, Violation> {
+    ) -> Result<Vec<Value>, TileViolation> {
         let maker = self.maker(copier);
         let made = maker.copier.to.op(scf::YIELD).operands("results", given).done();
         maker.checked(made)?;
         maker.copier.to.at(around);
         let Bounds { begin, end, step, .. } = self.bounds;
-        let types: Vec<Type> = initial.iter().map(|value| maker.copier.to.ty(*value).clone()).collect();
+        let types: Vec<TileType> = initial.iter().map(|value| maker.copier.to.ty(*value).clone()).collect();
         let made = maker.copier.to.op(scf::FOR).operand(begin).operand(end).operand(step);
         let made = made.operands("initial", initial).made_region(region);
         let mut made = types.into_iter().fold(made, |made, ty| made.result(ty));
@@ -369,13 +373,17 @@ impl<'s> Pipeline<'s> {
     }
 
     /// The loop in two partitions: consumers execute it without its prefetches, the producer warp its prefetches alone.
-    fn specialized(&self, front: &mut dyn Prefetch, copier: &mut Copier<'_, '_, '_>) -> Result<Vec<Value>, Violation> {
+    fn specialized(
+        &self,
+        front: &mut dyn Prefetch,
+        copier: &mut Copier<'_, '_, '_>,
+    ) -> Result<Vec<Value>, TileViolation> {
         let (consumers, around) = copier.to.enter_region(Vec::new());
         let first = (0..self.schedule.streams.len()).map(|stream| self.begin(stream, None, copier));
         let first = first.collect::<Result<Vec<_>, _>>()?;
         let results = self.looped(&first, front, copier)?;
         let results = &results[..self.schedule.rest.carried.len()];
-        let types: Vec<Type> = results.iter().map(|value| copier.to.ty(*value).clone()).collect();
+        let types: Vec<TileType> = results.iter().map(|value| copier.to.ty(*value).clone()).collect();
         let made = copier.to.op(ttg::WARP_YIELD).operands("values", results).done();
         self.maker(copier).checked(made)?;
         copier.to.at(around);
@@ -386,13 +394,13 @@ impl<'s> Pipeline<'s> {
         copier.to.at(around);
         let made = copier.to.op(ttg::WARP_SPECIALIZE).made_region(consumers).made_region(producer);
         let made = types.into_iter().fold(made, |made, ty| made.result(ty));
-        let warps = Attribute::Array(Type::integer(32), vec![1]);
+        let warps = Attribute::Array(TileType::integer(32), vec![1]);
         let made = made.attribute("partitionNumWarps", warps).values();
         Ok(self.maker(copier).checked(made)?.to_vec())
     }
 
     /// The producer's loop.
-    fn produced(&self, front: &mut dyn Prefetch, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    fn produced(&self, front: &mut dyn Prefetch, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
         let first = (0..self.schedule.streams.len()).map(|stream| self.begin(stream, None, copier));
         let first = first.collect::<Result<Vec<_>, _>>()?;
         let initial: Vec<Value> = first.iter().flat_map(Position::values).collect();

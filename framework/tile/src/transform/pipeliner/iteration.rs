@@ -5,7 +5,7 @@ use crate::op::name::arith;
 use crate::transform::Copier;
 use crate::transform::copy::Rewrite;
 use crate::transform::maker::Maker;
-use crate::{Block, Op, Value, Violation};
+use crate::{Block, Op, TileViolation, Value};
 
 /// An iteration, in the function that is made.
 #[derive(Debug, Clone)]
@@ -44,19 +44,19 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    pub fn new(op: Op, copier: &Copier<'_, '_, '_>) -> Result<Self, Violation> {
+    pub fn new(op: Op, copier: &Copier<'_, '_, '_>) -> Result<Self, TileViolation> {
         let operation = copier.from.op(op);
         let block = operation.regions.first().and_then(|region| copier.from.blocks(*region).first().copied());
         let operands = copier.all(&operation.operands);
         let (Some(block), [begin, end, step, initial @ ..]) = (block, &operands[..]) else {
-            return Err(Violation::of(copier.function, operation, "it has no body or no bounds"));
+            return Err(TileViolation::of(copier.function, operation, "it has no body or no bounds"));
         };
         let unsigned = operation.attributes.get("unsignedCmp").is_some();
         Ok(Self { op, block, begin: *begin, end: *end, step: *step, initial: initial.to_vec(), unsigned })
     }
 
     /// The first iteration.
-    pub fn first(&self, slice: &Slice, copier: &mut Copier<'_, '_, '_>) -> Result<Iteration, Violation> {
+    pub fn first(&self, slice: &Slice, copier: &mut Copier<'_, '_, '_>) -> Result<Iteration, TileViolation> {
         let less = if self.unsigned { "ult" } else { "slt" };
         let exists = Maker { copier, at: self.op }.compare(less, self.begin, self.end)?;
         let carried = slice.carried.iter().map(|number| self.initial[number - 1]).collect();
@@ -70,7 +70,7 @@ impl Bounds {
         iteration: &Iteration,
         front: &mut dyn Rewrite,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), TileViolation> {
         let arguments = copier.from.arguments(self.block);
         copier.bind(arguments[0], iteration.counter);
         for (number, value) in slice.carried.iter().zip(&iteration.carried) {
@@ -86,7 +86,7 @@ impl Bounds {
         slice: &Slice,
         iteration: &Iteration,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<Iteration, Violation> {
+    ) -> Result<Iteration, TileViolation> {
         let yielded = self.yielded(copier);
         let carried = slice.carried.iter().map(|number| yielded[number - 1]).collect();
         let mut maker = Maker { copier, at: self.op };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::op::name::{arith, tt};
-use crate::{Attribute, Block, Body, Op, Origin, Value};
+use crate::{Attribute, Block, Body, Op, Value, ValueOrigin};
 
 /// A part of an iteration that can be executed by itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,13 +32,13 @@ pub(in crate::transform) fn backward(
     while let Some(value) = open.pop() {
         match body.origin(value) {
             _ if is_known(value) => {}
-            Origin::Argument(of, number) if of == block && number > 0 => {
+            ValueOrigin::Argument(of, number) if of == block && number > 0 => {
                 let number = number as usize;
                 if carried.insert(number) {
                     open.extend(yielded.get(number - 1));
                 }
             }
-            Origin::Result(op, _) if own.contains(&op) && ops.insert(op) => {
+            ValueOrigin::Result(op, _) if own.contains(&op) && ops.insert(op) => {
                 check(op)?;
                 open.extend(body.nested(op).into_iter().flat_map(|op| body.op(op).operands.iter().copied()));
             }
@@ -85,7 +85,7 @@ pub(in crate::transform) fn check_speculatable(body: &Body, op: Op) -> Result<()
 
 /// Whether a value is a constant no element of which is zero.
 fn is_nonzero(body: &Body, value: Value) -> bool {
-    let Origin::Result(op, _) = body.origin(value) else { return false };
+    let ValueOrigin::Result(op, _) = body.origin(value) else { return false };
     let operation = body.op(op);
     match (operation.name(), operation.attributes.get("value")) {
         (arith::CONSTANT, Some(Attribute::Number(number))) => number.bits != 0,

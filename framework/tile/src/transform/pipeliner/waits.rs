@@ -3,7 +3,7 @@
 use super::buffers::{Buffers, shared_memory};
 use crate::op::name::{arith, ttg, tw};
 use crate::transform::maker::Maker;
-use crate::{Attribute, Memory, Type, Value, Violation};
+use crate::{Attribute, MemDescType, TileType, TileViolation, Value};
 use tilewright_layout::FamilySpec;
 
 use crate::LayoutName;
@@ -13,20 +13,20 @@ pub const EVERY_WARP: &str = "every_warp";
 
 impl Maker<'_, '_, '_, '_> {
     /// Closes the commit group of the asynchronous copies that were issued.
-    pub(in crate::transform) fn commit_group(&mut self) -> Result<(), Violation> {
-        let made = self.copier.to.op(ttg::ASYNC_COMMIT_GROUP).result(Type::Token).done();
+    pub(in crate::transform) fn commit_group(&mut self) -> Result<(), TileViolation> {
+        let made = self.copier.to.op(ttg::ASYNC_COMMIT_GROUP).result(TileType::Token).done();
         self.checked(made).map(drop)
     }
 
     /// Waits until at most so many commit groups are in flight.
-    pub(in crate::transform) fn wait_for_groups(&mut self, outstanding: u32) -> Result<(), Violation> {
+    pub(in crate::transform) fn wait_for_groups(&mut self, outstanding: u32) -> Result<(), TileViolation> {
         let outstanding = i32::try_from(outstanding).unwrap_or(0);
-        let made = self.copier.to.op(ttg::ASYNC_WAIT).attribute("num", outstanding).result(Type::Token).done();
+        let made = self.copier.to.op(ttg::ASYNC_WAIT).attribute("num", outstanding).result(TileType::Token).done();
         self.checked(made).map(drop)
     }
 
     /// A barrier of the block, for shared memory.
-    pub(super) fn barrier(&mut self) -> Result<(), Violation> {
+    pub(super) fn barrier(&mut self) -> Result<(), TileViolation> {
         let made = self.copier.to.op(ttg::BARRIER).attribute("addrSpace", Attribute::Word("local".into())).done();
         self.checked(made).map(drop)
     }
@@ -37,12 +37,12 @@ impl Maker<'_, '_, '_, '_> {
         values: &mut [Value],
         accumulators: &[usize],
         outstanding: usize,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), TileViolation> {
         if accumulators.is_empty() {
             return Ok(());
         }
         let inputs: Vec<Value> = accumulators.iter().map(|number| values[*number]).collect();
-        let types: Vec<Type> = inputs.iter().map(|input| self.copier.to.ty(*input).clone()).collect();
+        let types: Vec<TileType> = inputs.iter().map(|input| self.copier.to.ty(*input).clone()).collect();
         let made = self.copier.to.op(tw::AWAIT_PRODUCTS).operands("inputs", &inputs);
         let made = types.into_iter().fold(made, |made, ty| made.result(ty));
         let made = made.attribute("outstanding", i32::try_from(outstanding).unwrap_or(0)).values();
@@ -68,14 +68,14 @@ impl Mbarriers {
         consumers: Option<u32>,
         bytes: u64,
         maker: &mut Maker<'_, '_, '_, '_>,
-    ) -> Result<Self, Violation> {
+    ) -> Result<Self, TileViolation> {
         let full = initialized(buffers, 1, maker)?;
         let empty = consumers.map(|consumers| initialized(buffers, consumers, maker)).transpose()?;
         Ok(Self { full, empty, bytes })
     }
 
     /// The mbarrier of a buffer, after it was told which bytes arrive there.
-    pub fn expect(&self, index: Value, maker: &mut Maker<'_, '_, '_, '_>) -> Result<Option<Value>, Violation> {
+    pub fn expect(&self, index: Value, maker: &mut Maker<'_, '_, '_, '_>) -> Result<Option<Value>, TileViolation> {
         let mbarrier = self.full.at(Some(index), maker)?;
         let bytes = i32::try_from(self.bytes).unwrap_or(i32::MAX);
         let made = maker.copier.to.op(tw::MBARRIER_EXPECT).operands("mbarrier", mbarrier.as_slice());
@@ -90,7 +90,7 @@ impl Mbarriers {
         index: Value,
         phase: Value,
         maker: &mut Maker<'_, '_, '_, '_>,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), TileViolation> {
         wait(&self.full, index, phase, maker)
     }
 
@@ -100,7 +100,7 @@ impl Mbarriers {
         index: Value,
         phase: Value,
         maker: &mut Maker<'_, '_, '_, '_>,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), TileViolation> {
         let Some(empty) = &self.empty else { return Ok(()) };
         let one = maker.word(1)?;
         let before = maker.binary(arith::XORI, phase, one)?;
@@ -113,7 +113,7 @@ impl Mbarriers {
         index: Value,
         predicate: Option<Value>,
         maker: &mut Maker<'_, '_, '_, '_>,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), TileViolation> {
         let Some(empty) = &self.empty else { return Ok(()) };
         let mbarrier = empty.at(Some(index), maker)?;
         let made = maker.copier.to.op(tw::MBARRIER_ARRIVE).operands("mbarrier", mbarrier.as_slice());
@@ -125,7 +125,7 @@ impl Mbarriers {
 
 impl Maker<'_, '_, '_, '_> {
     /// The parity of the next buffer's phase: it changes behind the last buffer.
-    pub(super) fn next_phase(&mut self, index: Value, phase: Value, buffers: u32) -> Result<Value, Violation> {
+    pub(super) fn next_phase(&mut self, index: Value, phase: Value, buffers: u32) -> Result<Value, TileViolation> {
         let [last, one] = [self.word(buffers - 1)?, self.word(1)?];
         let is_last = self.compare("eq", index, last)?;
         let other = self.binary(arith::XORI, phase, one)?;
@@ -134,12 +134,12 @@ impl Maker<'_, '_, '_, '_> {
 }
 
 /// An mbarrier for each buffer, of so many arrivals.
-fn initialized(buffers: u32, arrivals: u32, maker: &mut Maker<'_, '_, '_, '_>) -> Result<Buffers, Violation> {
+fn initialized(buffers: u32, arrivals: u32, maker: &mut Maker<'_, '_, '_, '_>) -> Result<Buffers, TileViolation> {
     let spec = FamilySpec::new("swizzled_shared").with("vec", 1).with("per_phase", 1).with("max_phase", 1);
     let spec = spec.with("order", [0i64]);
     let layout = LayoutName::new(spec, "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>");
-    let (shape, element) = (vec![1], Type::integer(64));
-    let one = Memory { shape, element, layout, space: shared_memory(), mutable: true, allocation: None };
+    let (shape, element) = (vec![1], TileType::integer(64));
+    let one = MemDescType { shape, element, layout, space: shared_memory(), mutable: true, allocation: None };
     let all = Buffers::allocate(one, buffers, maker)?;
     for number in 0..buffers {
         let number = maker.word(number)?;
@@ -152,7 +152,12 @@ fn initialized(buffers: u32, arrivals: u32, maker: &mut Maker<'_, '_, '_, '_>) -
     Ok(all)
 }
 
-fn wait(mbarriers: &Buffers, index: Value, phase: Value, maker: &mut Maker<'_, '_, '_, '_>) -> Result<(), Violation> {
+fn wait(
+    mbarriers: &Buffers,
+    index: Value,
+    phase: Value,
+    maker: &mut Maker<'_, '_, '_, '_>,
+) -> Result<(), TileViolation> {
     let mbarrier = mbarriers.at(Some(index), maker)?;
     let made = maker.copier.to.op(tw::MBARRIER_WAIT).operands("mbarrier", mbarrier.as_slice());
     let made = made.operands("phase", &[phase]).done();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tilewright_tile::{Attribute, Block, Body, Function, Module, Op, Region, Value};
+use tilewright_tile::{Attribute, Block, Body, Function, Op, Region, TileModule, Value};
 
 /// What a function gave, and what it printed on the way. Poison is `None`.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -11,12 +11,12 @@ pub struct Ran {
     pub printed: Vec<i64>,
 }
 
-pub fn run(module: &Module, name: &str, arguments: &[i64]) -> Ran {
+pub fn run(module: &TileModule, name: &str, arguments: &[i64]) -> Ran {
     run_within(module, name, arguments, usize::MAX).expect("an end")
 }
 
 /// The same; none where it has printed so often and not come to an end.
-pub fn run_within(module: &Module, name: &str, arguments: &[i64], most: usize) -> Option<Ran> {
+pub fn run_within(module: &TileModule, name: &str, arguments: &[i64], most: usize) -> Option<Ran> {
     let mut printed = Vec::new();
     let function = module.function(name).expect("a function");
     let arguments = arguments.iter().map(|one| Some(*one)).collect::<Vec<_>>();
@@ -25,7 +25,7 @@ pub fn run_within(module: &Module, name: &str, arguments: &[i64], most: usize) -
 }
 
 struct Frame<'a> {
-    module: &'a Module,
+    module: &'a TileModule,
     body: &'a Body,
     values: HashMap<Value, Option<i64>>,
     printed: &'a mut Vec<i64>,
@@ -35,7 +35,7 @@ struct Frame<'a> {
 
 impl Frame<'_> {
     fn call(
-        module: &Module,
+        module: &TileModule,
         function: &Function,
         given: &[Option<i64>],
         printed: &mut Vec<i64>,

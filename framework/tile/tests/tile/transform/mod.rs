@@ -10,21 +10,21 @@ use tilewright_testkit::split_mix::SplitMix64;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text::{parse, print};
 use tilewright_tile::transform::{inline_calls, remove_unused, structure};
-use tilewright_tile::{Module, Violation, verify};
+use tilewright_tile::{TileModule, TileViolation, verify};
 
-fn read(text: &str) -> Module {
+fn read(text: &str) -> TileModule {
     let module = parse(text, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}\n{text}"));
     verify(&module).unwrap_or_else(|violation| panic!("{}\n{text}", violation.in_text(text)));
     module
 }
 
-fn structured(module: &Module) -> Module {
+fn structured(module: &TileModule) -> TileModule {
     let done = structure(module, &Dialects::neutral()).unwrap_or_else(|violation| panic!("{violation}"));
     verify(&done).unwrap_or_else(|violation| panic!("{violation}\n{}", print(&done)));
     done
 }
 
-fn has(module: &Module, name: &str) -> bool {
+fn has(module: &TileModule, name: &str) -> bool {
     print(module).contains(name)
 }
 
@@ -87,7 +87,7 @@ fn jumps_forward_become_choices_that_do_the_same() {
         let done = structured(&module);
         assert!(!has(&done, " cf."), "{}", print(&done));
         choices += usize::from(has(&done, "scf.if"));
-        let count = |module: &Module, name: &str| print(module).matches(name).count();
+        let count = |module: &TileModule, name: &str| print(module).matches(name).count();
         // Nothing is written twice.
         assert!(count(&done, "tt.print") <= count(&module, "tt.print"), "{text}\n{}", print(&done));
         operations.0 += count(&module, "\n");
@@ -234,7 +234,7 @@ fn what_is_called_does_the_same_where_it_is_called() {
 }
 
 fn refused(text: &str) -> String {
-    let error: Violation = inline_calls(&read(text), &Dialects::neutral()).expect_err("a call that cannot be");
+    let error: TileViolation = inline_calls(&read(text), &Dialects::neutral()).expect_err("a call that cannot be");
     error.in_text(text).to_string()
 }
 

@@ -7,7 +7,7 @@ use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
 use tilewright_plugin::{
-    Artifact, Buffer, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, Ledger, LoadedCode,
+    Artifact, Device, DeviceBuffer, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, Ledger, LoadedCode,
 };
 
 use super::found::Found;
@@ -143,7 +143,7 @@ impl Device for LevelZeroDevice {
         format!("{name} (GPU {number:#06x}; Level Zero driver {version})")
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
         let size = usize::try_from(bytes.max(1)).map_err(|_| DeviceError::OutOfMemory(bytes))?;
         let description = MemoryDescription { head: Head::of(What::DeviceMemory), flags: 0, ordinal: 0 };
         let (context, device) = (self.context.object, self.about.device);
@@ -169,17 +169,17 @@ impl Device for LevelZeroDevice {
         Ok(self.given.lend(memory, bytes))
     }
 
-    fn free(&mut self, buffer: Buffer) {
+    fn free(&mut self, buffer: DeviceBuffer) {
         self.given.take_back(buffer);
     }
 
-    fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         let memory = self.given.memory(buffer, offset, bytes.len() as u64)?.get();
         // SAFETY: the range is in the buffer.
         unsafe { self.copy(memory.byte_add(offset as usize), bytes.as_ptr().cast(), bytes.len()) }
     }
 
-    fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         let memory = self.given.memory(buffer, offset, bytes)?.get();
         let mut read = vec![0u8; bytes as usize];
         // SAFETY: the range is in the buffer.

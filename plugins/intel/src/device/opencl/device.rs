@@ -18,7 +18,7 @@ use cl3::event::{
 use cl3::kernel::set_kernel_arg;
 use cl3::memory::{CL_MEM_READ_WRITE, create_buffer, release_mem_object};
 use tilewright_plugin::{
-    Artifact, Buffer, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, Ledger, LoadedCode,
+    Artifact, Device, DeviceBuffer, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, Ledger, LoadedCode,
 };
 
 use super::found::Found;
@@ -102,7 +102,7 @@ impl Device for OpenClDevice {
         format!("{name} ({what}; OpenCL driver {driver})")
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
         let too_much = |_| DeviceError::OutOfMemory(bytes);
         // Buffers of no bytes there are none.
         let size = usize::try_from(bytes.max(1)).map_err(too_much)?;
@@ -125,11 +125,11 @@ impl Device for OpenClDevice {
         Ok(self.given.lend(memory, bytes))
     }
 
-    fn free(&mut self, buffer: Buffer) {
+    fn free(&mut self, buffer: DeviceBuffer) {
         self.given.take_back(buffer);
     }
 
-    fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         let memory = self.given.memory(buffer, offset, bytes.len() as u64)?.get();
         if bytes.is_empty() {
             return Ok(());
@@ -141,7 +141,7 @@ impl Device for OpenClDevice {
         self.waited(event.map_err(failed("clEnqueueWriteBuffer"))?)
     }
 
-    fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         let memory = self.given.memory(buffer, offset, bytes)?.get();
         let mut read = vec![0u8; bytes as usize];
         if read.is_empty() {

@@ -92,7 +92,7 @@ fn functions_that_the_target_lists_are_extended_instructions() {
 
 #[test]
 fn assembly_is_unsupported() {
-    let mut k = Builder::new("k", LAUNCH, &[("at", Type::Pointer(Space::Global))]);
+    let mut k = Builder::new("k", LAUNCH, &[("at", Type::Pointer(MemorySpace::Global))]);
     k.assembly("mov.u32 $0, 1;", "=r", &[], &[Type::Scalar(Element::I32)]);
     let error = compiled("max1550", k.finish()).expect_err("it is no SPIR-V");
     assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("assembly")), "{error}");

@@ -104,9 +104,9 @@ fn memory_is_accessed_by_pointers_at_alignments() {
     invalid_op(GLOBAL, load(P, 8), "in memory");
     let predicated = Op::Load { pointer: P, predicate: Some(N), offset: 0, alignment: 4 };
     invalid_op(I32, predicated, "i1 was expected");
-    invalid_op(Type::Pointer(Space::Shared), Op::SharedAddress { buffer: 0 }, "no shared buffer 0");
+    invalid_op(Type::Pointer(MemorySpace::Shared), Op::SharedAddress { buffer: 0 }, "no shared buffer 0");
     // A shared pointer can be made of bits, but there is nothing that it could point to.
-    let shared = (vec![(2, Type::Pointer(Space::Shared))], Op::Constant { bits: 0 });
+    let shared = (vec![(2, Type::Pointer(MemorySpace::Shared))], Op::Constant { bits: 0 });
     invalid(kernel(vec![shared, (vec![(3, I32)], load(Value(2), 4))]), "no shared memory");
 }
 

@@ -2,16 +2,16 @@
 #![allow(dead_code, reason = "each test program uses some of this")]
 
 use tilewright_llvm::values::IntValue;
-use tilewright_llvm::{Code, Dialect, Emitter, Form, KernelForm, Machine, SharedForm, compile};
+use tilewright_llvm::{Dialect, Emitter, GeneratedCode, KernelForm, LlvmForm, LlvmTarget, SharedForm, compile};
 use tilewright_vendor_testkit::prelude::*;
 
 /// Plain names for one of LLVM's targets.
 pub struct Plain;
 
 impl Dialect for Plain {
-    fn machine(&self) -> Machine {
+    fn machine(&self) -> LlvmTarget {
         let (triple, cpu) = ("amdgcn-amd-amdhsa".to_owned(), "gfx90a".to_owned());
-        Machine { triple, cpu, features: String::new(), global: 1, shared: 3, cluster: None }
+        LlvmTarget { triple, cpu, features: String::new(), global: 1, shared: 3, cluster: None }
     }
 
     fn kernel(&self, _kernel: &Kernel) -> Result<KernelForm, CompileError> {
@@ -71,6 +71,6 @@ impl Dialect for Plain {
 }
 
 /// The code of a module in the given forms.
-pub fn code(module: &Module, optimisation: u8, forms: &[Form]) -> Result<Code, CompileError> {
+pub fn code(module: &Module, optimisation: u8, forms: &[LlvmForm]) -> Result<GeneratedCode, CompileError> {
     compile(&Plain, module, optimisation, forms)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 use tilewright_plugin::{
-    Artifact, Buffer, Device, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, Ledger,
+    Artifact, Device, DeviceBuffer, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, Ledger,
     LoadedCode,
 };
 use tilewright_target::TargetDescription;
@@ -94,7 +94,7 @@ impl Device for CudaDevice {
         self.name.clone()
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
         self.context.enter()?;
         // For no bytes the driver gives no address.
         let size = usize::try_from(bytes.max(1)).map_err(|_| DeviceError::OutOfMemory(bytes))?;
@@ -104,18 +104,18 @@ impl Device for CudaDevice {
         Ok(self.given.lend(memory, bytes))
     }
 
-    fn free(&mut self, buffer: Buffer) {
+    fn free(&mut self, buffer: DeviceBuffer) {
         self.given.take_back(buffer);
     }
 
-    fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         self.context.enter()?;
         let address = self.given.memory(buffer, offset, bytes.len() as u64)?.0 + offset;
         // SAFETY: the range is in the buffer; the call waits until `bytes` are read.
         unsafe { result::memcpy_htod_sync(address, bytes) }.map_err(failed("cuMemcpyHtoD"))
     }
 
-    fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         self.context.enter()?;
         let address = self.given.memory(buffer, offset, bytes)?.0 + offset;
         let mut read = vec![0u8; bytes as usize];

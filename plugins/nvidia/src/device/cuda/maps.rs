@@ -5,8 +5,8 @@
 use std::ffi::c_void;
 
 use cudarc::driver::sys;
-use tilewright_kernel::{MAX_RANK, MappedTensor, Outside, TensorMap};
-use tilewright_plugin::{Buffer, DeviceError, EncodedMap};
+use tilewright_kernel::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
+use tilewright_plugin::{DeviceBuffer, DeviceError, EncodedMap};
 
 use super::driver_error::failed;
 
@@ -16,7 +16,7 @@ const FIRST_DRIVER: i32 = 12_000;
 /// The map of a tensor whose buffer begins at an address, for a driver of this version.
 pub(super) fn encoded(
     of: &EncodedMap,
-    tensor: &MappedTensor<Buffer>,
+    tensor: &TensorMapBinding<DeviceBuffer>,
     buffer: u64,
     driver: i32,
 ) -> Result<sys::CUtensorMap, DeviceError> {

@@ -142,7 +142,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = {warps} : i3
         let meanings = Meanings::of_rows(target.instructions());
         let arguments = [a, b, c].map(Argument::Buffer).into_iter().chain([Argument::Scalar(turns.into())]);
         let emulator = Emulator::new(kernel, target.description())?.with_meanings(&meanings);
-        emulator.run([1, 1, 1], &arguments.collect::<Vec<_>>(), &mut memory, &Limits::default())?;
+        emulator.run([1, 1, 1], &arguments.collect::<Vec<_>>(), &mut memory, &RunLimits::default())?;
         Self::are_right(memory.read_all(c).unwrap(), turns as usize);
         Ok(())
     }

@@ -4,7 +4,7 @@ use crate::targets::target;
 use tilewright_nvidia::NvidiaTarget;
 use tilewright_plugin::{KernelMetadata, Payload};
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_virtual_ptx::{Report, VirtualDevice};
+use tilewright_virtual_ptx::{LaunchReport, VirtualDevice};
 
 /// A target and its virtual device.
 pub fn device_of(name: &str) -> (NvidiaTarget, VirtualDevice) {
@@ -60,7 +60,12 @@ pub fn artifact(ptx: &str, kernel: &str, shape: Shape) -> Artifact {
 }
 
 /// Runs a kernel; what its buffers hold then, and what it did.
-pub fn run(ptx: &str, kernel: &str, shape: Shape, given: &[Given]) -> Result<(Vec<Vec<u8>>, Report), DeviceError> {
+pub fn run(
+    ptx: &str,
+    kernel: &str,
+    shape: Shape,
+    given: &[Given],
+) -> Result<(Vec<Vec<u8>>, LaunchReport), DeviceError> {
     run_on(&mut device(), ptx, kernel, shape, given)
 }
 
@@ -71,7 +76,7 @@ pub fn run_on(
     kernel: &str,
     shape: Shape,
     given: &[Given],
-) -> Result<(Vec<Vec<u8>>, Report), DeviceError> {
+) -> Result<(Vec<Vec<u8>>, LaunchReport), DeviceError> {
     let code = device.load(&artifact(ptx, kernel, shape))?;
     let (mut arguments, mut buffers) = (Vec::new(), Vec::new());
     for given in given {

@@ -2,7 +2,7 @@
 
 use crate::virtual_device::bench::device_of;
 use crate::virtual_device::bench::{Shape, artifact, fault, words};
-use tilewright_kernel::{MAX_RANK, MappedTensor, Outside, TensorMap};
+use tilewright_kernel::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
 use tilewright_plugin::EncodedMap;
 use tilewright_target::{BoxOperand, Mix};
 use tilewright_vendor_testkit::prelude::*;
@@ -40,7 +40,7 @@ fn run(body: &str, mode: u32, outside: Outside) -> Result<[Vec<u32>; 2], DeviceE
     let tensor: Vec<u8> = (0..16 * 24u32).flat_map(u32::to_le_bytes).collect();
     let buffers = [device.allocate(256)?, device.allocate(tensor.len() as u64)?];
     device.write(buffers[1], 0, &tensor)?;
-    let given = MappedTensor::packed(buffers[1], &[24, 16], 4).unwrap();
+    let given = TensorMapBinding::packed(buffers[1], &[24, 16], 4).unwrap();
     let arguments = vec![LaunchArgument::Tensor(given), LaunchArgument::Buffer(buffers[0])];
     device.launch(&LaunchRequest { code, kernel: "k".to_owned(), grid: [1, 1, 1], arguments })?;
     Ok([words(&device.read(buffers[0], 0, 256)?), words(&device.read(buffers[1], 0, tensor.len() as u64)?)])
@@ -116,7 +116,7 @@ fn what_is_under_way_is_not_touched() {
     made.kernels[0].parameters = Some(vec![0, 64]);
     let code = device.load(&made).unwrap();
     let buffer = device.allocate(16).unwrap();
-    let tensor = MappedTensor { buffer, offset: 0, sizes: [1; MAX_RANK], strides: [0; MAX_RANK] };
+    let tensor = TensorMapBinding { buffer, offset: 0, sizes: [1; MAX_RANK], strides: [0; MAX_RANK] };
     let arguments = vec![LaunchArgument::Tensor(tensor), LaunchArgument::Buffer(buffer)];
     let launched = device.launch(&LaunchRequest { code, kernel: "k".to_owned(), grid: [1, 1, 1], arguments });
     assert!(

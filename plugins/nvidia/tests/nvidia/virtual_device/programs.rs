@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::virtual_device::bench::device;
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_verify::case::Case;
+use tilewright_verify::case::ProgramCase;
 
 /// The programs that the suite carries, or all.
 fn files(answers: Answers) -> Vec<PathBuf> {
@@ -14,12 +14,12 @@ fn files(answers: Answers) -> Vec<PathBuf> {
         Answers::Sample => shared_data::workspace().join("conformance/kernels"),
         Answers::All => shared_data::path("kernels/cases"),
     };
-    Case::files(&folder).unwrap()
+    ProgramCase::files(&folder).unwrap()
 }
 
 /// Why a program does not do what it must; `Err` with what the target cannot.
 fn run(file: &Path) -> Result<Option<String>, String> {
-    let case = Case::read(file).unwrap_or_else(|error| panic!("{error}"));
+    let case = ProgramCase::read(file).unwrap_or_else(|error| panic!("{error}"));
     let text = std::fs::read_to_string(&case.program).unwrap();
     let (target, dialects, imports) = (target("a100"), tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };

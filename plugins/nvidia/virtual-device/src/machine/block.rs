@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::memory::LANES;
 use super::warp::{Around, Standing, Warp};
-use super::{Fault, FaultKind};
+use super::{DeviceFault, DeviceFaultKind};
 
 /// Runs a block to its end.
-pub(super) fn run(warps: &mut [Warp], around: &mut Around<'_>) -> Result<(), Box<Fault>> {
+pub(super) fn run(warps: &mut [Warp], around: &mut Around<'_>) -> Result<(), Box<DeviceFault>> {
     // Threads that have arrived at a barrier without waiting there.
     let mut arrived: BTreeMap<u32, u32> = BTreeMap::new();
     loop {
@@ -35,7 +35,11 @@ pub(super) fn run(warps: &mut [Warp], around: &mut Around<'_>) -> Result<(), Box
 }
 
 /// Lets those warps go on whose barriers are complete.
-fn released(warps: &mut [Warp], around: &mut Around<'_>, arrived: &mut BTreeMap<u32, u32>) -> Result<bool, Box<Fault>> {
+fn released(
+    warps: &mut [Warp],
+    around: &mut Around<'_>,
+    arrived: &mut BTreeMap<u32, u32>,
+) -> Result<bool, Box<DeviceFault>> {
     let mut waiting: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (number, warp) in warps.iter().enumerate() {
         if let Standing::Waits(arrival) = warp.standing {
@@ -61,7 +65,8 @@ fn released(warps: &mut [Warp], around: &mut Around<'_>, arrived: &mut BTreeMap<
             continue;
         }
         if let Some(threads) = threads.filter(|&threads| here > threads) {
-            let kind = FaultKind::Barrier(format!("{here} threads came to barrier {barrier}, which is of {threads}"));
+            let kind =
+                DeviceFaultKind::Barrier(format!("{here} threads came to barrier {barrier}, which is of {threads}"));
             return Err(fault(around, numbers[0] as u32, kind));
         }
         any = true;
@@ -77,7 +82,7 @@ fn released(warps: &mut [Warp], around: &mut Around<'_>, arrived: &mut BTreeMap<
 }
 
 /// Nobody can go on.
-fn stuck(warps: &[Warp], around: &Around<'_>) -> Box<Fault> {
+fn stuck(warps: &[Warp], around: &Around<'_>) -> Box<DeviceFault> {
     let waiting: Vec<String> = warps
         .iter()
         .enumerate()
@@ -86,11 +91,11 @@ fn stuck(warps: &[Warp], around: &Around<'_>) -> Box<Fault> {
             _ => None,
         })
         .collect();
-    let kind = FaultKind::Barrier(format!("all warps wait and none comes: {}", waiting.join(", ")));
+    let kind = DeviceFaultKind::Barrier(format!("all warps wait and none comes: {}", waiting.join(", ")));
     fault(around, 0, kind)
 }
 
-fn fault(around: &Around<'_>, warp: u32, kind: FaultKind) -> Box<Fault> {
+fn fault(around: &Around<'_>, warp: u32, kind: DeviceFaultKind) -> Box<DeviceFault> {
     let (kernel, block) = (around.program.name.clone(), around.block);
-    Box::new(Fault { kernel, line: 0, opcode: "barrier".to_owned(), block, warp, kind })
+    Box::new(DeviceFault { kernel, line: 0, opcode: "barrier".to_owned(), block, warp, kind })
 }

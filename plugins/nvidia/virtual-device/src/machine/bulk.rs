@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::{FaultKind, Running, Space};
+use super::{DeviceFaultKind, PtxSpace, Running};
 
 /// A copy to shared memory: addresses there, with what lands.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +43,7 @@ impl Running<'_> {
         lane: usize,
         mbarrier: u64,
         pieces: Vec<(u64, Vec<u8>)>,
-    ) -> Result<(), FaultKind> {
+    ) -> Result<(), DeviceFaultKind> {
         self.mbarrier(mbarrier)?;
         let who = self.accessor(lane);
         for (address, bytes) in &pieces {
@@ -54,7 +54,7 @@ impl Running<'_> {
     }
 
     /// Lets the oldest copy land that arrives at an mbarrier; whether there was one.
-    pub(super) fn bulk_arrive(&mut self, mbarrier: u64, lane: usize) -> Result<bool, FaultKind> {
+    pub(super) fn bulk_arrive(&mut self, mbarrier: u64, lane: usize) -> Result<bool, DeviceFaultKind> {
         let oldest = self.shared.arriving.get_mut(&mbarrier).and_then(VecDeque::pop_front);
         let Some(Arriving { pieces }) = oldest else { return Ok(false) };
         let who = self.accessor(lane);
@@ -65,7 +65,7 @@ impl Running<'_> {
     }
 
     /// Reads places of shared memory, in the lane's open group, for what some time is in global memory.
-    pub(crate) fn bulk_take(&mut self, lane: usize, pieces: Vec<(u64, u64, u64)>) -> Result<(), FaultKind> {
+    pub(crate) fn bulk_take(&mut self, lane: usize, pieces: Vec<(u64, u64, u64)>) -> Result<(), DeviceFaultKind> {
         let who = self.accessor(lane);
         let mut leaving = Leaving::default();
         for (from, to, count) in pieces {
@@ -87,7 +87,12 @@ impl Running<'_> {
     }
 
     /// Waits for all groups of a lane but the latest so many; only until what they read has been read, where so asked.
-    pub(crate) fn bulk_wait(&mut self, lane: usize, outstanding: usize, only_read: bool) -> Result<(), FaultKind> {
+    pub(crate) fn bulk_wait(
+        &mut self,
+        lane: usize,
+        outstanding: usize,
+        only_read: bool,
+    ) -> Result<(), DeviceFaultKind> {
         let landed = self.groups[lane].closed.len().saturating_sub(outstanding);
         for number in 0..landed {
             for copy in &mut self.groups[lane].closed[number] {
@@ -103,19 +108,19 @@ impl Running<'_> {
     }
 
     /// Ends what a lane has issued: what nobody waited for must have read what it copies.
-    pub(super) fn bulk_end(&mut self, lane: usize) -> Result<(), FaultKind> {
+    pub(super) fn bulk_end(&mut self, lane: usize) -> Result<(), DeviceFaultKind> {
         let groups = &mut self.groups[lane];
         let mut copies: Vec<Leaving> = groups.closed.drain(..).flatten().collect();
         copies.append(&mut groups.open);
         match copies.iter().any(|copy| !copy.is_read) {
-            true => Err(FaultKind::Unfinished { lane: lane as u32 }),
+            true => Err(DeviceFaultKind::Unfinished { lane: lane as u32 }),
             false => self.write(lane, copies),
         }
     }
 
-    fn write(&mut self, lane: usize, copies: Vec<Leaving>) -> Result<(), FaultKind> {
+    fn write(&mut self, lane: usize, copies: Vec<Leaving>) -> Result<(), DeviceFaultKind> {
         for (address, bytes) in copies.into_iter().flat_map(|copy| copy.to) {
-            self.store((Space::Global, address), &bytes, true, lane)?;
+            self.store((PtxSpace::Global, address), &bytes, true, lane)?;
         }
         Ok(())
     }

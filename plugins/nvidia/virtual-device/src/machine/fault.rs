@@ -3,12 +3,12 @@
 use thiserror::Error;
 use tilewright_target::Direction;
 
-use super::Space;
+use super::PtxSpace;
 
 /// What ended a run, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("kernel `{kernel}`, line {line}, `{opcode}`, block ({}, {}, {}), warp {warp}: {kind}", block[0], block[1], block[2])]
-pub struct Fault {
+pub struct DeviceFault {
     /// The kernel.
     pub kernel: String,
     /// The line of the text.
@@ -20,13 +20,13 @@ pub struct Fault {
     /// Index of the warp in its block.
     pub warp: u32,
     /// What it did.
-    pub kind: FaultKind,
+    pub kind: DeviceFaultKind,
 }
 
 /// What a program may not do.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum FaultKind {
+pub enum DeviceFaultKind {
     /// Something depends on a register that was not written.
     #[error("lane {lane}: {what} is undefined: nothing has written the register")]
     UndefinedRegister {
@@ -55,7 +55,7 @@ pub enum FaultKind {
         /// Load or store.
         direction: Direction,
         /// The memory.
-        space: Space,
+        space: PtxSpace,
         /// The address.
         address: u64,
         /// How many bytes.
@@ -71,7 +71,7 @@ pub enum FaultKind {
         /// Load or store.
         direction: Direction,
         /// The memory.
-        space: Space,
+        space: PtxSpace,
         /// The address.
         address: u64,
         /// Of what it must be a multiple.
@@ -83,7 +83,7 @@ pub enum FaultKind {
     #[error("lane {lane}: byte {address:#x} of {space} memory is read before anything is written there")]
     Uninitialised {
         /// The memory.
-        space: Space,
+        space: PtxSpace,
         /// The byte.
         address: u64,
         /// The lane.

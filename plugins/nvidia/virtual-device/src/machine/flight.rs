@@ -2,7 +2,7 @@
 //! Source: PTX ISA, `cp.async`, `cp.async.commit_group`, `cp.async.wait_group`.
 
 use super::shared::{Accessor, Shared};
-use super::{FaultKind, Running};
+use super::{DeviceFaultKind, Running};
 
 /// Bytes on their way.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ impl Flights {
 
 impl Running<'_> {
     /// Sends bytes to shared memory.
-    pub(crate) fn send(&mut self, lane: usize, address: u64, bytes: Vec<u8>) -> Result<(), FaultKind> {
+    pub(crate) fn send(&mut self, lane: usize, address: u64, bytes: Vec<u8>) -> Result<(), DeviceFaultKind> {
         let who = self.accessor(lane);
         self.shared.send(address, bytes.len() as u64, &who)?;
         self.flights.open.push(Flight { address, bytes, lane: lane as u8 });

@@ -1,7 +1,7 @@
 //! Operations of each lane by itself.
 
 use super::memory::LANES;
-use super::{FaultKind, Next, Operation, Running};
+use super::{DeviceFaultKind, Next, Operation, Running};
 use crate::program::{Compute, Place};
 
 /// A result that each lane computes from at most four operands. What comes of an undefined operand is undefined.
@@ -22,7 +22,7 @@ impl Lanes {
 }
 
 impl Operation for Lanes {
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         let Some(to) = self.to else { return Ok(Next::Follow) };
         let mut values = [0; LANES];
         let mut defined = u32::MAX;
@@ -50,16 +50,16 @@ struct Each<F>(F);
 
 impl<F> Operation for Each<F>
 where
-    F: Fn(&mut Running<'_>) -> Result<(), FaultKind> + Send + Sync,
+    F: Fn(&mut Running<'_>) -> Result<(), DeviceFaultKind> + Send + Sync,
 {
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         (self.0)(warp).map(|()| Next::Follow)
     }
 }
 
 /// The operation that a function is; the next step follows.
 pub(crate) fn each(
-    work: impl Fn(&mut Running<'_>) -> Result<(), FaultKind> + Send + Sync + 'static,
+    work: impl Fn(&mut Running<'_>) -> Result<(), DeviceFaultKind> + Send + Sync + 'static,
 ) -> Box<dyn Operation> {
     Box::new(Each(work))
 }

@@ -6,7 +6,7 @@ use tilewright_target::TargetDescription;
 use super::memory::LANES;
 use super::shared::Shared;
 use super::warp::{Around, Warp};
-use super::{Fault, Global, block};
+use super::{DeviceFault, Global, block};
 use crate::program::Program;
 
 /// What is run, and where.
@@ -26,7 +26,7 @@ pub(crate) struct Launch<'a> {
 
 /// What a run did, counted as the emulator counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct LaunchReport {
     /// Of one warp; where warps differ, the most over all warps of all blocks.
     pub counts: Counts,
     /// Units of global memory that loads touched, access by access.
@@ -43,12 +43,16 @@ pub struct Report {
 ///
 /// # Errors
 /// The first thing that it does and may not.
-pub(crate) fn run(program: &Program, launch: &Launch<'_>, global: &mut Global) -> Result<Report, Box<Fault>> {
+pub(crate) fn run(
+    program: &Program,
+    launch: &Launch<'_>,
+    global: &mut Global,
+) -> Result<LaunchReport, Box<DeviceFault>> {
     let threads = launch.threads.iter().product::<u32>();
     let mut warps: Vec<Warp> =
         (0..threads.div_ceil(LANES as u32)).map(|number| Warp::new(program, launch, number)).collect();
     let mut shared = Shared::new((program.shared_bytes + launch.dynamic_bytes) as usize);
-    let mut report = Report::default();
+    let mut report = LaunchReport::default();
     let mut transactions = [0; 2];
     let mut steps_left = launch.most_steps;
     let [x, y, z] = launch.grid;

@@ -1,6 +1,6 @@
 //! Mbarriers: phases that arrivals, and bytes that are awaited, complete. Source: PTX ISA, "mbarrier".
 
-use super::{FaultKind, Running};
+use super::{DeviceFaultKind, Running};
 
 /// An mbarrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +29,8 @@ impl Mbarrier {
 }
 
 impl Running<'_> {
-    pub(crate) fn mbarrier_init(&mut self, lane: usize, address: u64, arrivals: u32) -> Result<(), FaultKind> {
-        let wrong = |message: &str| FaultKind::Mbarrier { address, message: message.to_owned() };
+    pub(crate) fn mbarrier_init(&mut self, lane: usize, address: u64, arrivals: u32) -> Result<(), DeviceFaultKind> {
+        let wrong = |message: &str| DeviceFaultKind::Mbarrier { address, message: message.to_owned() };
         if !(1..=MOST).contains(&arrivals) {
             return Err(wrong("it counts 1 to 1048575 arrivals"));
         }
@@ -48,25 +48,25 @@ impl Running<'_> {
         Ok(())
     }
 
-    pub(crate) fn mbarrier_end(&mut self, lane: usize, address: u64) -> Result<(), FaultKind> {
+    pub(crate) fn mbarrier_end(&mut self, lane: usize, address: u64) -> Result<(), DeviceFaultKind> {
         self.mbarrier(address)?;
         self.shared.mbarriers.remove(&address);
         let who = self.accessor(lane);
         self.shared.reserve(address, false, &who)
     }
 
-    pub(super) fn mbarrier(&mut self, address: u64) -> Result<&mut Mbarrier, FaultKind> {
-        let missing = || FaultKind::Mbarrier { address, message: "none was made there".to_owned() };
+    pub(super) fn mbarrier(&mut self, address: u64) -> Result<&mut Mbarrier, DeviceFaultKind> {
+        let missing = || DeviceFaultKind::Mbarrier { address, message: "none was made there".to_owned() };
         self.shared.mbarriers.get_mut(&address).ok_or_else(missing)
     }
 
     /// Expects bytes, then arrives so many times; the number of the phase before.
-    pub(crate) fn mbarrier_arrive(&mut self, address: u64, arrivals: u32, bytes: u32) -> Result<u64, FaultKind> {
+    pub(crate) fn mbarrier_arrive(&mut self, address: u64, arrivals: u32, bytes: u32) -> Result<u64, DeviceFaultKind> {
         let barrier = self.mbarrier(address)?;
         let phase = barrier.phase;
         let Some(pending) = barrier.pending.checked_sub(arrivals) else {
             let message = format!("{arrivals} arrive where {} are missing", barrier.pending);
-            return Err(FaultKind::Mbarrier { address, message });
+            return Err(DeviceFaultKind::Mbarrier { address, message });
         };
         barrier.bytes += i64::from(bytes);
         barrier.pending = pending;
@@ -76,7 +76,7 @@ impl Running<'_> {
     }
 
     /// Bytes that were awaited have come.
-    pub(super) fn mbarrier_bytes_arrive(&mut self, address: u64, bytes: u64) -> Result<(), FaultKind> {
+    pub(super) fn mbarrier_bytes_arrive(&mut self, address: u64, bytes: u64) -> Result<(), DeviceFaultKind> {
         let barrier = self.mbarrier(address)?;
         barrier.bytes -= bytes.cast_signed();
         barrier.settle();
@@ -90,7 +90,7 @@ impl Running<'_> {
         address: u64,
         phase: u64,
         by_parity: bool,
-    ) -> Result<bool, FaultKind> {
+    ) -> Result<bool, DeviceFaultKind> {
         loop {
             let current = self.mbarrier(address)?.phase;
             // The phase of the other parity is the one before the current one.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use tilewright_target::{Direction, wavefronts};
 
-use super::{Address, FaultKind, Next, Operation, Running};
+use super::{Address, DeviceFaultKind, Next, Operation, Running};
 use crate::program::{Place, Type};
 
 /// Lanes of a warp.
@@ -13,7 +13,7 @@ pub(crate) const LANES: usize = 32;
 /// A memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Space {
+pub enum PtxSpace {
     /// Any of the others, told by the address.
     Generic,
     /// Of all blocks.
@@ -26,7 +26,7 @@ pub enum Space {
     Parameter,
 }
 
-impl fmt::Display for Space {
+impl fmt::Display for PtxSpace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Generic => "generic",
@@ -38,7 +38,7 @@ impl fmt::Display for Space {
     }
 }
 
-impl Space {
+impl PtxSpace {
     /// The space of a modifier.
     pub(crate) fn named(word: &str) -> Option<Self> {
         Some(match word {
@@ -80,7 +80,12 @@ const WIDEST: usize = 64;
 
 impl Running<'_> {
     /// The space and the address of a lane's access.
-    pub(crate) fn resolve(&self, space: Space, address: &Address, lane: usize) -> Result<(Space, u64), FaultKind> {
+    pub(crate) fn resolve(
+        &self,
+        space: PtxSpace,
+        address: &Address,
+        lane: usize,
+    ) -> Result<(PtxSpace, u64), DeviceFaultKind> {
         let base = match address.base {
             register if address.space.is_none() => self.known(register, lane, "the address")?,
             register => self.registers.get(register, lane),
@@ -89,10 +94,10 @@ impl Running<'_> {
         let at = if address.is_wide { at } else { at & u64::from(u32::MAX) };
         Ok(match (space, address.space) {
             // A variable that is named has an address in its own space.
-            (Space::Generic | Space::Parameter, Some(own)) => (own, at),
-            (Space::Generic, None) => Space::of_generic(at),
+            (PtxSpace::Generic | PtxSpace::Parameter, Some(own)) => (own, at),
+            (PtxSpace::Generic, None) => PtxSpace::of_generic(at),
             // Pointers to shared memory may be generic ones whose space is known.
-            (Space::Shared, _) if at >> WINDOW_BITS == 1 => (space, at - space.window()),
+            (PtxSpace::Shared, _) if at >> WINDOW_BITS == 1 => (space, at - space.window()),
             _ => (space, at),
         })
     }
@@ -101,15 +106,21 @@ impl Running<'_> {
     pub(crate) fn bytes(
         &mut self,
         direction: Direction,
-        (space, address): (Space, u64),
+        (space, address): (PtxSpace, u64),
         count: u64,
         lane: usize,
-    ) -> Result<&mut [u8], FaultKind> {
-        let beyond =
-            |near: String| FaultKind::OutOfBounds { direction, space, address, bytes: count, near, lane: lane as u32 };
+    ) -> Result<&mut [u8], DeviceFaultKind> {
+        let beyond = |near: String| DeviceFaultKind::OutOfBounds {
+            direction,
+            space,
+            address,
+            bytes: count,
+            near,
+            lane: lane as u32,
+        };
         let each = (self.local.len() / LANES) as u64;
         match space {
-            Space::Local => match address.checked_add(count).filter(|&end| end <= each) {
+            PtxSpace::Local => match address.checked_add(count).filter(|&end| end <= each) {
                 Some(end) => {
                     let first = lane as u64 * each;
                     Ok(&mut self.local[(first + address) as usize..(first + end) as usize])
@@ -123,20 +134,20 @@ impl Running<'_> {
     /// Loads bytes for a lane, which may be of any space.
     pub(crate) fn load(
         &mut self,
-        (space, address): (Space, u64),
+        (space, address): (PtxSpace, u64),
         into: &mut [u8],
         lane: usize,
-    ) -> Result<(), FaultKind> {
+    ) -> Result<(), DeviceFaultKind> {
         let count = into.len() as u64;
         match space {
-            Space::Shared => {
+            PtxSpace::Shared => {
                 let who = self.accessor(lane);
                 self.shared.load(address, into, &who)
             }
-            Space::Parameter => {
+            PtxSpace::Parameter => {
                 let size = self.parameters.len() as u64;
                 let end = address.checked_add(count).filter(|&end| end <= size);
-                let end = end.ok_or_else(|| FaultKind::OutOfBounds {
+                let end = end.ok_or_else(|| DeviceFaultKind::OutOfBounds {
                     direction: Direction::Load,
                     space,
                     address,
@@ -154,22 +165,25 @@ impl Running<'_> {
     /// Stores bytes for a lane.
     pub(crate) fn store(
         &mut self,
-        (space, address): (Space, u64),
+        (space, address): (PtxSpace, u64),
         from: &[u8],
         is_defined: bool,
         lane: usize,
-    ) -> Result<(), FaultKind> {
-        if space == Space::Shared {
+    ) -> Result<(), DeviceFaultKind> {
+        if space == PtxSpace::Shared {
             let who = self.accessor(lane);
             return self.shared.store(address, from, is_defined, &who);
         }
-        if space == Space::Parameter {
+        if space == PtxSpace::Parameter {
             let near = "parameters are not written".to_owned();
             let (direction, bytes) = (Direction::Store, from.len() as u64);
-            return Err(FaultKind::OutOfBounds { direction, space, address, bytes, near, lane: lane as u32 });
+            return Err(DeviceFaultKind::OutOfBounds { direction, space, address, bytes, near, lane: lane as u32 });
         }
-        if space == Space::Global && !is_defined {
-            return Err(FaultKind::UndefinedRegister { what: "what is stored to global memory", lane: lane as u32 });
+        if space == PtxSpace::Global && !is_defined {
+            return Err(DeviceFaultKind::UndefinedRegister {
+                what: "what is stored to global memory",
+                lane: lane as u32,
+            });
         }
         self.bytes(Direction::Store, (space, address), from.len() as u64, lane)?.copy_from_slice(from);
         Ok(())
@@ -179,14 +193,14 @@ impl Running<'_> {
     pub(crate) fn count(
         &mut self,
         direction: Direction,
-        places: &[Option<(Space, u64)>; LANES],
+        places: &[Option<(PtxSpace, u64)>; LANES],
         bytes: u32,
-    ) -> Result<(), FaultKind> {
+    ) -> Result<(), DeviceFaultKind> {
         let of = |wanted| places.map(|place| place.and_then(|(space, at)| (space == wanted).then_some(at)));
-        let shared = of(Space::Shared);
+        let shared = of(PtxSpace::Shared);
         if shared.iter().any(Option::is_some) {
             let row = self.target.bank_row(direction, bytes * 8).ok_or_else(|| {
-                FaultKind::Instruction(format!("the target has no row of banks for accesses of {bytes} bytes"))
+                DeviceFaultKind::Instruction(format!("the target has no row of banks for accesses of {bytes} bytes"))
             })?;
             let taken = wavefronts(row, &shared, bytes);
             let (operations, total) = match direction {
@@ -197,7 +211,7 @@ impl Running<'_> {
             *total += taken;
         }
         let unit = u64::from(self.target.global.transaction_bytes.max(1));
-        let global = of(Space::Global);
+        let global = of(PtxSpace::Global);
         let mut units: Vec<u64> = global
             .iter()
             .flatten()
@@ -212,7 +226,7 @@ impl Running<'_> {
 
 /// A load or a store.
 pub(crate) struct Access {
-    pub(crate) space: Space,
+    pub(crate) space: PtxSpace,
     pub(crate) address: Address,
     pub(crate) ty: Type,
     pub(crate) data: Data,
@@ -231,7 +245,7 @@ impl Access {
 }
 
 impl Operation for Access {
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         let size = self.element_bytes();
         let (direction, count) = match &self.data {
             Data::Load(places) => (Direction::Load, places.len()),
@@ -245,7 +259,7 @@ impl Operation for Access {
             let (space, address) = warp.resolve(self.space, &self.address, lane)?;
             if !address.is_multiple_of(bytes as u64) {
                 let alignment = bytes as u64;
-                return Err(FaultKind::Misaligned { direction, space, address, alignment, lane: lane as u32 });
+                return Err(DeviceFaultKind::Misaligned { direction, space, address, alignment, lane: lane as u32 });
             }
             places[lane] = Some((space, address));
             match &self.data {
@@ -276,11 +290,11 @@ impl Access {
     fn put(
         &self,
         warp: &mut Running<'_>,
-        (space, address): (Space, u64),
+        (space, address): (PtxSpace, u64),
         bytes: &[u8],
         is_defined: bool,
         lane: usize,
-    ) -> Result<(), FaultKind> {
+    ) -> Result<(), DeviceFaultKind> {
         let Data::Store(from) = &self.data else { return Ok(()) };
         if is_defined || from.len() == 1 {
             return warp.store((space, address), bytes, is_defined, lane);

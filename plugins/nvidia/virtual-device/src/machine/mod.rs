@@ -19,12 +19,12 @@ mod stack;
 mod tensor_map;
 mod warp;
 
-pub use fault::{Fault, FaultKind};
+pub use fault::{DeviceFault, DeviceFaultKind};
 pub(super) use global::Global;
 pub(super) use lanes::{Lanes, each};
-pub use launch::Report;
+pub use launch::LaunchReport;
 pub(super) use launch::{Launch, run};
-pub use memory::Space;
+pub use memory::PtxSpace;
 pub(super) use memory::{Access, Data, LANES};
 pub(super) use running::{Address, Arrival, Leaves, Next, Operation, Running};
 pub(super) use shared::Accessor;

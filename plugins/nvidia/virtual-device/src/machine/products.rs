@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::{FaultKind, Running};
+use super::{DeviceFaultKind, Running};
 
 /// Pieces of shared memory that a warp's products read: of groups that are closed, the oldest first, and of the open one.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ impl Reads {
 
 impl Running<'_> {
     /// Reads a piece of shared memory for a product.
-    pub(crate) fn group_take(&mut self, address: u64, into: &mut [u8]) -> Result<(), FaultKind> {
+    pub(crate) fn group_take(&mut self, address: u64, into: &mut [u8]) -> Result<(), DeviceFaultKind> {
         let who = self.accessor(0);
         self.shared.load(address, into, &who)?;
         self.shared.lend(address, into.len() as u64, true);

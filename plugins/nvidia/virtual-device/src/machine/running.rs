@@ -1,11 +1,11 @@
 //! A running operation: the state that it reads and writes.
 
 use super::bulk::Groups;
-use super::fault::FaultKind;
+use super::fault::DeviceFaultKind;
 use super::flight::Flights;
 use super::global::Global;
 use super::memory::LANES;
-use super::memory::Space;
+use super::memory::PtxSpace;
 use super::products::Reads;
 use super::registers::Registers;
 use super::shared::{Accessor, Shared};
@@ -16,7 +16,7 @@ use tilewright_target::TargetDescription;
 /// What an instruction does to a warp.
 pub(crate) trait Operation: Send + Sync {
     /// Does it for the lanes that [`Running::active`] has.
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind>;
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind>;
 
     /// Steps that it may jump to.
     fn targets(&self) -> &[u32] {
@@ -77,7 +77,7 @@ pub(crate) struct Address {
     /// Whether the register has 64 bits; else addresses are of 32.
     pub(crate) is_wide: bool,
     /// The space of a variable that is named.
-    pub(crate) space: Option<Space>,
+    pub(crate) space: Option<PtxSpace>,
 }
 
 /// A warp while it executes an instruction.
@@ -119,11 +119,11 @@ impl Running<'_> {
     }
 
     /// The value of a register in a lane, which something depends on.
-    pub(crate) fn known(&self, register: u32, lane: usize, what: &'static str) -> Result<u64, FaultKind> {
+    pub(crate) fn known(&self, register: u32, lane: usize, what: &'static str) -> Result<u64, DeviceFaultKind> {
         if self.registers.is_defined(register, lane) {
             return Ok(self.registers.get(register, lane));
         }
-        Err(FaultKind::UndefinedRegister { what, lane: lane as u32 })
+        Err(DeviceFaultKind::UndefinedRegister { what, lane: lane as u32 })
     }
 
     pub(crate) fn set(&mut self, place: Option<Place>, lane: usize, value: u64) {
@@ -133,21 +133,21 @@ impl Running<'_> {
     }
 
     /// Checks that all lanes of a mask that have not ended execute this together, the executing ones among them.
-    pub(crate) fn together(&self, members: u32) -> Result<(), FaultKind> {
+    pub(crate) fn together(&self, members: u32) -> Result<(), DeviceFaultKind> {
         let (missing, others) = (members & self.alive & !self.active, self.active & !members);
         if missing == 0 && others == 0 {
             return Ok(());
         }
-        Err(FaultKind::Divergent { members, active: self.active })
+        Err(DeviceFaultKind::Divergent { members, active: self.active })
     }
 
     /// The mask of members that all executing lanes name.
-    pub(crate) fn members(&self, register: u32) -> Result<u32, FaultKind> {
+    pub(crate) fn members(&self, register: u32) -> Result<u32, DeviceFaultKind> {
         let mut members = None;
         for lane in self.lanes() {
             let own = self.known(register, lane, "the mask of members")? as u32;
             if *members.get_or_insert(own) != own {
-                return Err(FaultKind::Divergent { members: own, active: self.active });
+                return Err(DeviceFaultKind::Divergent { members: own, active: self.active });
             }
         }
         let members = members.unwrap_or(0);
@@ -155,12 +155,12 @@ impl Running<'_> {
     }
 
     /// A value that all executing lanes have.
-    pub(crate) fn same(&self, register: u32, what: &'static str) -> Result<u64, FaultKind> {
+    pub(crate) fn same(&self, register: u32, what: &'static str) -> Result<u64, DeviceFaultKind> {
         let mut same = None;
         for lane in self.lanes() {
             let own = self.known(register, lane, what)?;
             if *same.get_or_insert(own) != own {
-                return Err(FaultKind::Differs { what });
+                return Err(DeviceFaultKind::Differs { what });
             }
         }
         Ok(same.unwrap_or(0))

@@ -6,7 +6,7 @@ use tilewright_target::Direction;
 
 use super::bulk::Arriving;
 use super::mbarrier::Mbarrier;
-use super::{FaultKind, Space};
+use super::{DeviceFaultKind, PtxSpace};
 
 /// Who accesses.
 #[derive(Debug, Clone, Copy)]
@@ -101,13 +101,13 @@ impl Shared {
         address: u64,
         bytes: u64,
         who: &Accessor,
-    ) -> Result<std::ops::Range<usize>, FaultKind> {
+    ) -> Result<std::ops::Range<usize>, DeviceFaultKind> {
         let size = self.bytes.len() as u64;
         match address.checked_add(bytes).filter(|&end| end <= size) {
             Some(end) => Ok(address as usize..end as usize),
-            None => Err(FaultKind::OutOfBounds {
+            None => Err(DeviceFaultKind::OutOfBounds {
                 direction,
-                space: Space::Shared,
+                space: PtxSpace::Shared,
                 address,
                 bytes,
                 near: format!("the block has {size} bytes"),
@@ -116,13 +116,13 @@ impl Shared {
         }
     }
 
-    pub(crate) fn load(&mut self, address: u64, into: &mut [u8], who: &Accessor) -> Result<(), FaultKind> {
+    pub(crate) fn load(&mut self, address: u64, into: &mut [u8], who: &Accessor) -> Result<(), DeviceFaultKind> {
         let range = self.range(Direction::Load, address, into.len() as u64, who)?;
         for at in range.clone() {
             self.is_free(at, who)?;
             if !self.state[at].is_written {
-                return Err(FaultKind::Uninitialised {
-                    space: Space::Shared,
+                return Err(DeviceFaultKind::Uninitialised {
+                    space: PtxSpace::Shared,
                     address: at as u64,
                     lane: who.lane.into(),
                 });
@@ -143,7 +143,7 @@ impl Shared {
         from: &[u8],
         is_defined: bool,
         who: &Accessor,
-    ) -> Result<(), FaultKind> {
+    ) -> Result<(), DeviceFaultKind> {
         let range = self.range(Direction::Store, address, from.len() as u64, who)?;
         for (at, &byte) in range.zip(from) {
             self.is_free(at, who)?;
@@ -168,7 +168,7 @@ impl Shared {
     }
 
     /// Bytes that an asynchronous copy writes some time: nobody may access them until it has landed.
-    pub(super) fn send(&mut self, address: u64, bytes: u64, who: &Accessor) -> Result<(), FaultKind> {
+    pub(super) fn send(&mut self, address: u64, bytes: u64, who: &Accessor) -> Result<(), DeviceFaultKind> {
         for at in self.range(Direction::Store, address, bytes, who)? {
             self.is_free(at, who)?;
             self.is_own(at, who)?;
@@ -200,29 +200,29 @@ impl Shared {
         });
     }
 
-    fn is_own(&self, at: usize, who: &Accessor) -> Result<(), FaultKind> {
+    fn is_own(&self, at: usize, who: &Accessor) -> Result<(), DeviceFaultKind> {
         match self.state[at].lent {
             0 => Ok(()),
-            _ => Err(FaultKind::Lent { address: at as u64, lane: who.lane.into() }),
+            _ => Err(DeviceFaultKind::Lent { address: at as u64, lane: who.lane.into() }),
         }
     }
 
     /// Makes eight bytes those of an mbarrier, or plain ones again.
-    pub(super) fn reserve(&mut self, address: u64, is_mbarrier: bool, who: &Accessor) -> Result<(), FaultKind> {
+    pub(super) fn reserve(&mut self, address: u64, is_mbarrier: bool, who: &Accessor) -> Result<(), DeviceFaultKind> {
         for at in self.range(Direction::Store, address, 8, who)? {
             self.state[at] = State { is_mbarrier, ..State::default() };
         }
         Ok(())
     }
 
-    fn is_free(&self, at: usize, who: &Accessor) -> Result<(), FaultKind> {
+    fn is_free(&self, at: usize, who: &Accessor) -> Result<(), DeviceFaultKind> {
         let state = self.state[at];
         if state.in_flight {
-            return Err(FaultKind::InFlight { address: at as u64, lane: who.lane.into() });
+            return Err(DeviceFaultKind::InFlight { address: at as u64, lane: who.lane.into() });
         }
         if state.is_mbarrier {
             let message = "a plain access touches it".to_owned();
-            return Err(FaultKind::Mbarrier { address: at as u64, message });
+            return Err(DeviceFaultKind::Mbarrier { address: at as u64, message });
         }
         Ok(())
     }
@@ -243,13 +243,20 @@ impl Shared {
         earlier.lane != who.lane && earlier.epoch >= who.epoch
     }
 
-    fn race(&self, direction: Direction, at: usize, other: Direction, record: &Record, who: &Accessor) -> FaultKind {
+    fn race(
+        &self,
+        direction: Direction,
+        at: usize,
+        other: Direction,
+        record: &Record,
+        who: &Accessor,
+    ) -> DeviceFaultKind {
         let one = |number: u8, what: &str| match number {
             SEVERAL => format!("several {what}s"),
             number => format!("{what} {number}"),
         };
         let other = format!("{other:?} by {} of {}", one(record.lane, "lane"), one(record.warp, "warp"));
-        FaultKind::Race { direction, address: at as u64, other, lane: who.lane.into() }
+        DeviceFaultKind::Race { direction, address: at as u64, other, lane: who.lane.into() }
     }
 
     fn note_read(&mut self, at: usize, who: &Accessor) {

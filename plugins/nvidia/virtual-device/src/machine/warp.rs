@@ -11,7 +11,7 @@ use super::products::Reads;
 use super::registers::Registers;
 use super::shared::Shared;
 use super::stack::Stack;
-use super::{Arrival, Fault, FaultKind, Global, Next, Running};
+use super::{Arrival, DeviceFault, DeviceFaultKind, Global, Next, Running};
 use crate::program::{Program, Special, Step};
 
 /// Where a warp is.
@@ -136,7 +136,7 @@ impl Warp {
     }
 
     /// Runs until the warp waits, ends or has had its turn; gives whether it executed anything.
-    pub(super) fn run(&mut self, around: &mut Around<'_>) -> Result<(), Box<Fault>> {
+    pub(super) fn run(&mut self, around: &mut Around<'_>) -> Result<(), Box<DeviceFault>> {
         let mut waited = 0;
         for _ in 0..TURN {
             let Some((number, lanes)) = self.stack.top() else {
@@ -150,11 +150,11 @@ impl Warp {
             *around.steps_left = around
                 .steps_left
                 .checked_sub(1)
-                .ok_or_else(|| self.fault(around, number, FaultKind::Steps(around.most_steps)))?;
+                .ok_or_else(|| self.fault(around, number, DeviceFaultKind::Steps(around.most_steps)))?;
             let (active, next) = match self.step(around, number, step, lanes) {
                 Ok(next) => next,
                 // Lanes that end elsewhere need not come; those that come later must.
-                Err(FaultKind::Divergent { .. }) if waited < LANES && self.stack.turn() => {
+                Err(DeviceFaultKind::Divergent { .. }) if waited < LANES && self.stack.turn() => {
                     waited += 1;
                     continue;
                 }
@@ -169,14 +169,14 @@ impl Warp {
         Ok(())
     }
 
-    fn fault(&self, around: &Around<'_>, number: u32, kind: FaultKind) -> Box<Fault> {
+    fn fault(&self, around: &Around<'_>, number: u32, kind: DeviceFaultKind) -> Box<DeviceFault> {
         let (line, opcode) = around
             .program
             .steps
             .get(number as usize)
             .map_or((0, String::new()), |step| (step.line, step.opcode.clone()));
         let (block, warp) = (around.block, self.number);
-        Box::new(Fault { kernel: around.program.name.clone(), line, opcode, block, warp, kind })
+        Box::new(DeviceFault { kernel: around.program.name.clone(), line, opcode, block, warp, kind })
     }
 
     /// Executes one instruction for the lanes whose guard says so.
@@ -186,14 +186,14 @@ impl Warp {
         number: u32,
         step: &Step,
         lanes: u32,
-    ) -> Result<(u32, Next), FaultKind> {
+    ) -> Result<(u32, Next), DeviceFaultKind> {
         let active = match step.guard {
             None => lanes,
             Some((register, negated)) => {
                 let undefined = lanes & !self.registers.defined(register);
                 if undefined != 0 {
                     let lane = undefined.trailing_zeros();
-                    return Err(FaultKind::UndefinedRegister { what: "the predicate of the instruction", lane });
+                    return Err(DeviceFaultKind::UndefinedRegister { what: "the predicate of the instruction", lane });
                 }
                 let row = self.registers.row(register);
                 let truth = (0..LANES).fold(0u32, |truth, lane| truth | ((row[lane] & 1) as u32) << lane);
@@ -230,7 +230,7 @@ impl Warp {
     }
 
     /// All lanes have ended: so must what they have issued.
-    fn end(&mut self, around: &mut Around<'_>) -> Result<(), Box<Fault>> {
+    fn end(&mut self, around: &mut Around<'_>) -> Result<(), Box<DeviceFault>> {
         let mut running = self.running(around, u32::MAX, self.lanes);
         let ended = running.lanes().try_for_each(|lane| running.bulk_end(lane));
         self.standing = Standing::Ended;

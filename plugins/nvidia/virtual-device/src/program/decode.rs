@@ -8,16 +8,16 @@ use super::operands::{Held, Operands};
 use super::scope::{Entity, Labels, Scope};
 use super::types::Type;
 use super::{Addresses, Parameter, Program, Step};
-use crate::machine::{Lanes, Leaves, Operation, Space};
+use crate::machine::{Lanes, Leaves, Operation, PtxSpace};
 use crate::rows::ROWS;
-use crate::text::{Instruction, Kernel, Module, PtxError, Statement, Variable};
+use crate::text::{Instruction, Kernel, PtxError, PtxModule, Statement, Variable};
 
 /// The program of a kernel of a module whose variables in global memory lie at these addresses.
 ///
 /// # Errors
 /// [`PtxError`], with the line of what is not known, or wrong.
 pub(crate) fn program(
-    module: &Module,
+    module: &PtxModule,
     kernel: &Kernel,
     addresses: &Addresses,
     instructions: &[InstructionRow],
@@ -72,7 +72,7 @@ impl<'a> Decoder<'a> {
             let offset = end.next_multiple_of(variable.alignment);
             end = offset + bytes;
             all.push(Parameter { offset, bytes });
-            let entity = Entity::Memory { space: Space::Parameter, address: offset };
+            let entity = Entity::Memory { space: PtxSpace::Parameter, address: offset };
             self.scope.declare(variable.name.clone(), entity);
         }
         Ok((all, end))
@@ -119,9 +119,9 @@ impl<'a> Decoder<'a> {
     fn variable(&mut self, variable: &Variable) -> Result<(), PtxError> {
         let unknown = || PtxError::new(variable.line, format!("a kernel has no variables of `.{}`", variable.space));
         let (space, end) = match variable.space.as_str() {
-            "shared" => (Space::Shared, &mut self.shared),
+            "shared" => (PtxSpace::Shared, &mut self.shared),
             // Those of calls are a lane's own, too.
-            "local" | "param" => (Space::Local, &mut self.local),
+            "local" | "param" => (PtxSpace::Local, &mut self.local),
             _ => return Err(unknown()),
         };
         if variable.elements.is_none() {

@@ -7,7 +7,7 @@ use tilewright_target::nearest;
 use super::scope::{Entity, Labels, Scope};
 use super::types::{Class, Type, mask};
 use super::{Addresses, Special};
-use crate::machine::{Address, Space};
+use crate::machine::{Address, PtxSpace};
 use crate::number::Rounding;
 use crate::text::{Instruction, Operand};
 
@@ -162,11 +162,11 @@ impl Operands<'_> {
     }
 
     /// The space and the address of a variable.
-    fn variable(&self, name: &str) -> Option<(Space, u64)> {
+    fn variable(&self, name: &str) -> Option<(PtxSpace, u64)> {
         match self.scope.find(name) {
             Some(Entity::Memory { space, address }) => Some((space, address)),
             Some(Entity::Register { .. }) => None,
-            None => self.addresses.get(name).map(|&address| (Space::Global, address)),
+            None => self.addresses.get(name).map(|&address| (PtxSpace::Global, address)),
         }
     }
 

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use crate::machine::Space;
+use crate::machine::PtxSpace;
 use crate::text::Statement;
 
 /// What a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entity {
     Register { number: u32, bits: u32 },
-    Memory { space: Space, address: u64 },
+    Memory { space: PtxSpace, address: u64 },
 }
 
 /// Registers of one name with numbers behind it.

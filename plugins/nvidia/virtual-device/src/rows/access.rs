@@ -1,6 +1,6 @@
 //! Loads and stores.
 
-use crate::machine::{Access, Data, Operation, Space};
+use crate::machine::{Access, Data, Operation, PtxSpace};
 use crate::program::{Form, Meaning, Operands, Row};
 
 const MODIFIERS: &str = "weak relaxed acquire release volatile mmio cta cluster gpu sys ca cg cs lu cv wb wt nc unified \
@@ -13,8 +13,8 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "st", modifiers: MODIFIERS, types: TYPES, meaning: Meaning::Warp(store) },
 ];
 
-fn space(form: &Form<'_>) -> Space {
-    form.find(Space::named).unwrap_or(Space::Generic)
+fn space(form: &Form<'_>) -> PtxSpace {
+    form.find(PtxSpace::named).unwrap_or(PtxSpace::Generic)
 }
 
 /// Elements of an access.

@@ -3,7 +3,7 @@
 use tilewright_target::Direction;
 
 use super::float;
-use crate::machine::{Accessor, FaultKind, LANES, Operation, Running, Space, each};
+use crate::machine::{Accessor, DeviceFaultKind, LANES, Operation, PtxSpace, Running, each};
 use crate::program::{Compute, Form, Meaning, Operands, Row, Type, mask, sign_extend};
 
 const MODIFIERS: &str = "relaxed acquire release acq_rel cta cluster gpu sys global shared shared::cta and or xor cas \
@@ -50,7 +50,7 @@ fn update(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operat
     let to = if gives { operands.place(0)? } else { None };
     let address = operands.address(first)?;
     let from = (0..terms).map(|term| operands.source(first + 1 + term, ty)).collect::<Result<Vec<_>, _>>()?;
-    let space = form.find(Space::named).unwrap_or(Space::Generic);
+    let space = form.find(PtxSpace::named).unwrap_or(PtxSpace::Generic);
     Ok(each(move |warp| {
         let mut places = [None; LANES];
         for lane in warp.lanes() {
@@ -66,7 +66,7 @@ fn update(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operat
             places[lane] = Some(place);
             warp.set(to, lane, ty.extended_whole(old));
         }
-        let global = places.map(|place| place.filter(|(space, _)| *space == Space::Global));
+        let global = places.map(|place| place.filter(|(space, _)| *space == PtxSpace::Global));
         warp.count(Direction::Store, &global, ty.width() / 8)
     }))
 }
@@ -74,18 +74,18 @@ fn update(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operat
 /// Puts another value in the place of the one that is there, which it gives.
 fn swap(
     warp: &mut Running<'_>,
-    (space, address): (Space, u64),
+    (space, address): (PtxSpace, u64),
     ty: Type,
     lane: usize,
     update: impl FnOnce(u64) -> u64,
-) -> Result<u64, FaultKind> {
+) -> Result<u64, DeviceFaultKind> {
     let bytes = (ty.width() / 8) as usize;
     if !address.is_multiple_of(bytes as u64) {
         let (direction, alignment) = (Direction::Store, bytes as u64);
-        return Err(FaultKind::Misaligned { direction, space, address, alignment, lane: lane as u32 });
+        return Err(DeviceFaultKind::Misaligned { direction, space, address, alignment, lane: lane as u32 });
     }
     let mut word = [0u8; 8];
-    if space == Space::Shared {
+    if space == PtxSpace::Shared {
         let who = Accessor { atomic: true, ..warp.accessor(lane) };
         warp.shared.load(address, &mut word[..bytes], &who)?;
         let old = u64::from_le_bytes(word);

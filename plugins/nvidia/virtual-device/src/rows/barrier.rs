@@ -1,6 +1,6 @@
 //! Barriers of the block and of the warp.
 
-use crate::machine::{Arrival, FaultKind, Next, Operation, Running, each};
+use crate::machine::{Arrival, DeviceFaultKind, Next, Operation, Running, each};
 use crate::program::{Form, Meaning, Operands, Row, Type};
 
 pub(super) const ROWS: &[Row] = &[
@@ -41,20 +41,20 @@ fn arrive(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operat
 }
 
 impl Operation for Barrier {
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         if warp.active != warp.alive {
-            return Err(FaultKind::Divergent { members: warp.alive, active: warp.active });
+            return Err(DeviceFaultKind::Divergent { members: warp.alive, active: warp.active });
         }
         let barrier = warp.same(self.number, "the number of the barrier")? as u32;
         if barrier > 15 {
-            return Err(FaultKind::Barrier(format!("there is no barrier {barrier}; a block has sixteen")));
+            return Err(DeviceFaultKind::Barrier(format!("there is no barrier {barrier}; a block has sixteen")));
         }
         let threads = match self.threads {
             None => None,
             Some(threads) => Some(warp.same(threads, "the threads of the barrier")? as u32),
         };
         if threads.is_some_and(|threads| threads == 0 || threads % 32 != 0) {
-            return Err(FaultKind::Barrier("the threads of a barrier are a multiple of 32".to_owned()));
+            return Err(DeviceFaultKind::Barrier("the threads of a barrier are a multiple of 32".to_owned()));
         }
         warp.counts.barriers += 1;
         Ok(Next::Wait(Arrival { barrier, threads, only_arrives: self.only_arrives }))

@@ -1,7 +1,7 @@
 //! Bits: logic, shifts, fields, bytes.
 
 use super::{one, three, two};
-use crate::machine::{FaultKind, Lanes, Next, Operation, Running};
+use crate::machine::{DeviceFaultKind, Lanes, Next, Operation, Running};
 use crate::program::{Compute, Form, Meaning, Operands, Place, Row, Type, mask, sign_extend};
 
 const LOGIC: &str = "pred b16 b32 b64";
@@ -133,7 +133,7 @@ impl Permute {
 }
 
 impl Operation for Permute {
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         let Some(to) = self.to else { return Ok(Next::Follow) };
         for lane in warp.lanes() {
             let [a, b, c] = self.from.map(|register| warp.registers.get(register, lane));

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tilewright_target::Direction;
 
-use crate::machine::{Address, FaultKind, GRAIN, MAP_BYTES, Operation, Running, Space, Tensor, each};
+use crate::machine::{Address, DeviceFaultKind, GRAIN, MAP_BYTES, Operation, PtxSpace, Running, Tensor, each};
 use crate::program::{Form, Meaning, Operands, Row, Type};
 
 const WAYS: &str = "shared::cluster shared::cta global tile mbarrier::complete_tx::bytes bulk_group L2::";
@@ -38,10 +38,16 @@ fn word(form: &Form<'_>) -> Type {
     Type::named("u32").unwrap_or(form.ty())
 }
 
-fn aligned(address: u64, alignment: u64, direction: Direction, space: Space, lane: usize) -> Result<u64, FaultKind> {
+fn aligned(
+    address: u64,
+    alignment: u64,
+    direction: Direction,
+    space: PtxSpace,
+    lane: usize,
+) -> Result<u64, DeviceFaultKind> {
     match address.is_multiple_of(alignment) {
         true => Ok(address),
-        false => Err(FaultKind::Misaligned { direction, space, address, alignment, lane: lane as u32 }),
+        false => Err(DeviceFaultKind::Misaligned { direction, space, address, alignment, lane: lane as u32 }),
     }
 }
 
@@ -59,19 +65,21 @@ fn span(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
             let bytes = warp.known(bytes, lane, "how many bytes are copied")?;
             if bytes == 0 || !bytes.is_multiple_of(GRAIN) {
                 let message = format!("lane {lane} copies {bytes} bytes; expected a multiple of {GRAIN}");
-                return Err(FaultKind::Instruction(message));
+                return Err(DeviceFaultKind::Instruction(message));
             }
             let (inside, outside) = if to_shared { (&to, &from) } else { (&from, &to) };
             let (shared, global) = (Direction::Store, Direction::Load);
             let (shared, global) = if to_shared { (shared, global) } else { (global, shared) };
-            let inside = aligned(warp.resolve(Space::Shared, inside, lane)?.1, GRAIN, shared, Space::Shared, lane)?;
-            let outside = aligned(warp.resolve(Space::Global, outside, lane)?.1, GRAIN, global, Space::Global, lane)?;
+            let inside =
+                aligned(warp.resolve(PtxSpace::Shared, inside, lane)?.1, GRAIN, shared, PtxSpace::Shared, lane)?;
+            let outside =
+                aligned(warp.resolve(PtxSpace::Global, outside, lane)?.1, GRAIN, global, PtxSpace::Global, lane)?;
             copied(warp, bytes, global, std::iter::once(outside..outside + bytes));
             match &mbarrier {
                 Some(mbarrier) => {
                     let mut data = vec![0; bytes as usize];
-                    warp.load((Space::Global, outside), &mut data, lane)?;
-                    let mbarrier = warp.resolve(Space::Shared, mbarrier, lane)?.1;
+                    warp.load((PtxSpace::Global, outside), &mut data, lane)?;
+                    let mbarrier = warp.resolve(PtxSpace::Shared, mbarrier, lane)?.1;
                     warp.bulk_send(lane, mbarrier, vec![(inside, data)])?;
                 }
                 None => warp.bulk_take(lane, vec![(inside, outside, bytes)])?,
@@ -124,7 +132,7 @@ fn boxes(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operati
 }
 
 impl Boxes {
-    fn issue(&self, warp: &mut Running<'_>, lane: usize) -> Result<(), FaultKind> {
+    fn issue(&self, warp: &mut Running<'_>, lane: usize) -> Result<(), DeviceFaultKind> {
         let tensor = self.tensor(warp, lane)?;
         let mut origin = Vec::new();
         for &register in &self.coordinates {
@@ -135,8 +143,8 @@ impl Boxes {
             true => (Direction::Store, Direction::Load),
             false => (Direction::Load, Direction::Store),
         };
-        let inside = warp.resolve(Space::Shared, &self.inside, lane)?.1;
-        let inside = aligned(inside, BOX_ALIGNMENT, shared, Space::Shared, lane)?;
+        let inside = warp.resolve(PtxSpace::Shared, &self.inside, lane)?.1;
+        let inside = aligned(inside, BOX_ALIGNMENT, shared, PtxSpace::Shared, lane)?;
         let pieces: Vec<_> = tensor.pieces(&origin, inside).collect();
         let element = tensor.element_bytes;
         let touched = pieces.iter().filter_map(|piece| piece.address).map(|at| at..at + element);
@@ -149,20 +157,20 @@ impl Boxes {
         for piece in pieces {
             let mut data = vec![tensor.outside; element as usize];
             if let Some(address) = piece.address {
-                warp.load((Space::Global, address), &mut data, lane)?;
+                warp.load((PtxSpace::Global, address), &mut data, lane)?;
             }
             sent.push((piece.at, data));
         }
-        let mbarrier = warp.resolve(Space::Shared, mbarrier, lane)?.1;
+        let mbarrier = warp.resolve(PtxSpace::Shared, mbarrier, lane)?.1;
         warp.bulk_send(lane, mbarrier, sent)
     }
 
     /// The tensor whose map a lane names.
-    fn tensor(&self, warp: &mut Running<'_>, lane: usize) -> Result<Tensor, FaultKind> {
-        let place = warp.resolve(Space::Generic, &self.map, lane)?;
+    fn tensor(&self, warp: &mut Running<'_>, lane: usize) -> Result<Tensor, DeviceFaultKind> {
+        let place = warp.resolve(PtxSpace::Generic, &self.map, lane)?;
         let mut bytes = [0; MAP_BYTES];
         warp.load(place, &mut bytes, lane)?;
-        let wrong = |message: String| FaultKind::Instruction(format!("lane {lane}: {message}"));
+        let wrong = |message: String| DeviceFaultKind::Instruction(format!("lane {lane}: {message}"));
         let tensor = Tensor::from_bytes(&bytes);
         let tensor = tensor.ok_or_else(|| wrong(format!("there is no map of a tensor at {:#x}", place.1)))?;
         match tensor.rank == self.coordinates.len() {

@@ -1,7 +1,7 @@
 //! Calls of the functions that every device has: `vprintf` and `__assertfail`. Source: CUDA C++ Programming Guide,
 //! formatted output and assertions; PTX Interoperability, system calls.
 
-use crate::machine::{Address, FaultKind, Leaves, Next, Operation, Running, Space, each};
+use crate::machine::{Address, DeviceFaultKind, Leaves, Next, Operation, PtxSpace, Running, each};
 use crate::program::{Form, Operands};
 
 /// Texts are no longer.
@@ -18,20 +18,20 @@ pub(super) fn call(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn 
 }
 
 /// So many bytes of a lane's memory as a number.
-fn number(warp: &mut Running<'_>, place: (Space, u64), bytes: usize, lane: usize) -> Result<u64, FaultKind> {
+fn number(warp: &mut Running<'_>, place: (PtxSpace, u64), bytes: usize, lane: usize) -> Result<u64, DeviceFaultKind> {
     let mut word = [0; 8];
     warp.load(place, &mut word[..bytes], lane)?;
     Ok(u64::from_le_bytes(word))
 }
 
 /// What a parameter of a call holds; its address is no register's but its own.
-fn parameter(warp: &mut Running<'_>, address: &Address, bytes: usize, lane: usize) -> Result<u64, FaultKind> {
-    number(warp, (address.space.unwrap_or(Space::Local), address.offset), bytes, lane)
+fn parameter(warp: &mut Running<'_>, address: &Address, bytes: usize, lane: usize) -> Result<u64, DeviceFaultKind> {
+    number(warp, (address.space.unwrap_or(PtxSpace::Local), address.offset), bytes, lane)
 }
 
 /// The text that ends with a zero.
-fn text(warp: &mut Running<'_>, pointer: u64, lane: usize) -> Result<String, FaultKind> {
-    let (space, address) = Space::of_generic(pointer);
+fn text(warp: &mut Running<'_>, pointer: u64, lane: usize) -> Result<String, DeviceFaultKind> {
+    let (space, address) = PtxSpace::of_generic(pointer);
     let mut bytes = Vec::new();
     while bytes.len() < LONGEST {
         match number(warp, (space, address.wrapping_add(bytes.len() as u64)), 1, lane)? {
@@ -42,11 +42,11 @@ fn text(warp: &mut Running<'_>, pointer: u64, lane: usize) -> Result<String, Fau
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn print(warp: &mut Running<'_>, format: &Address, values: &Address) -> Result<(), FaultKind> {
+fn print(warp: &mut Running<'_>, format: &Address, values: &Address) -> Result<(), DeviceFaultKind> {
     for lane in warp.lanes() {
         let pointer = parameter(warp, format, 8, lane)?;
         let format = text(warp, pointer, lane)?;
-        let values = Space::of_generic(parameter(warp, values, 8, lane)?);
+        let values = PtxSpace::of_generic(parameter(warp, values, 8, lane)?);
         let printed = formatted(warp, &format, values, lane)?;
         warp.printed.push(printed);
     }
@@ -57,9 +57,9 @@ fn print(warp: &mut Running<'_>, format: &Address, values: &Address) -> Result<(
 fn formatted(
     warp: &mut Running<'_>,
     format: &str,
-    (space, mut at): (Space, u64),
+    (space, mut at): (PtxSpace, u64),
     lane: usize,
-) -> Result<String, FaultKind> {
+) -> Result<String, DeviceFaultKind> {
     let mut out = String::new();
     let mut rest = format.chars().peekable();
     while let Some(c) = rest.next() {
@@ -106,7 +106,7 @@ fn formatted(
 struct Fails([Address; 4]);
 
 impl Operation for Fails {
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         let lane = warp.active.trailing_zeros() as usize;
         let [message, file, line, function] = self.0;
         let mut read = |address| {
@@ -115,7 +115,7 @@ impl Operation for Fails {
         };
         let (message, file, function) = (read(message)?, read(file)?, read(function)?);
         let line = parameter(warp, &line, 4, lane)?;
-        Err(FaultKind::Trap(format!("{file}:{line}: {function}: lane {lane}: assertion `{message}` failed")))
+        Err(DeviceFaultKind::Trap(format!("{file}:{line}: {function}: lane {lane}: assertion `{message}` failed")))
     }
 
     fn leaves(&self) -> Leaves {

@@ -1,6 +1,6 @@
 //! Sums of several words: each keeps what it carries for the next, in a register of the lane's own.
 
-use crate::machine::{FaultKind, Next, Operation, Running};
+use crate::machine::{DeviceFaultKind, Next, Operation, Running};
 use crate::program::{Form, Meaning, Operands, Place, Row, Type, mask, sign_extend};
 
 const TYPES: &str = "u32 s32 u64 s64";
@@ -79,7 +79,7 @@ impl Carrying {
 }
 
 impl Operation for Carrying {
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         let bits = self.ty.bits;
         for lane in warp.lanes() {
             let values: Vec<u64> = self.from.iter().map(|&from| warp.registers.get(from, lane)).collect();

@@ -1,7 +1,7 @@
 //! Comparisons and choices.
 
 use crate::machine::LANES;
-use crate::machine::{FaultKind, Next, Operation, Running, each};
+use crate::machine::{DeviceFaultKind, Next, Operation, Running, each};
 use crate::program::{Class, Compute, Form, Meaning, Operands, Place, Row, Type, mask, sign_extend};
 
 const COMPARISONS: &str = "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan and or xor ftz";
@@ -151,7 +151,7 @@ fn select(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operat
 }
 
 impl Operation for Select {
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         let Some(to) = self.to else { return Ok(Next::Follow) };
         let (by, negated) = self.by;
         let mut values = [0; LANES];

@@ -2,7 +2,7 @@
 
 use super::super::machine::LANES;
 use super::call;
-use crate::machine::{FaultKind, Leaves, Next, Operation, Running};
+use crate::machine::{DeviceFaultKind, Leaves, Next, Operation, Running};
 use crate::program::{Form, Meaning, Operands, Row, Type};
 
 pub(super) const ROWS: &[Row] = &[
@@ -22,7 +22,7 @@ fn jump(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>,
 }
 
 impl Operation for Jump {
-    fn execute(&self, _: &mut Running<'_>) -> Result<Next, FaultKind> {
+    fn execute(&self, _: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         Ok(Next::Jump(self.0))
     }
 
@@ -47,12 +47,12 @@ fn jump_by_index(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn
 }
 
 impl Operation for JumpByIndex {
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         let mut steps = Box::new([0; LANES]);
         for lane in warp.lanes() {
             let index = warp.known(self.index, lane, "the index of a branch")?;
             steps[lane] = *usize::try_from(index).ok().and_then(|index| self.targets.get(index)).ok_or_else(|| {
-                FaultKind::Instruction(format!("lane {lane}: label {index} of {}", self.targets.len()))
+                DeviceFaultKind::Instruction(format!("lane {lane}: label {index} of {}", self.targets.len()))
             })?;
         }
         Ok(Next::Scatter(steps))
@@ -75,7 +75,7 @@ fn end(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, 
 }
 
 impl Operation for End {
-    fn execute(&self, _: &mut Running<'_>) -> Result<Next, FaultKind> {
+    fn execute(&self, _: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         Ok(Next::End)
     }
 
@@ -92,8 +92,8 @@ fn trap(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>,
 }
 
 impl Operation for Trap {
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
-        Err(FaultKind::Trap(format!("lanes {:#010x} came here", warp.active)))
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
+        Err(DeviceFaultKind::Trap(format!("lanes {:#010x} came here", warp.active)))
     }
 
     fn leaves(&self) -> Leaves {

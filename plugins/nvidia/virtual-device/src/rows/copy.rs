@@ -1,6 +1,6 @@
 //! Asynchronous copies from global to shared memory.
 
-use crate::machine::{FaultKind, LANES, Operation, Space, each};
+use crate::machine::{DeviceFaultKind, LANES, Operation, PtxSpace, each};
 use crate::program::{Form, Meaning, Operands, Row, Type};
 use tilewright_target::Direction;
 
@@ -34,12 +34,12 @@ fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
     Ok(each(move |warp| {
         let mut units = [None; LANES];
         for lane in warp.lanes() {
-            let (_, target) = warp.resolve(Space::Shared, &to, lane)?;
+            let (_, target) = warp.resolve(PtxSpace::Shared, &to, lane)?;
             let bytes = read.map_or(Ok(size), |read| warp.known(read, lane, "how many bytes are read"))?;
             if bytes > size {
-                return Err(FaultKind::Instruction(format!("lane {lane}: {bytes} bytes of {size} are read")));
+                return Err(DeviceFaultKind::Instruction(format!("lane {lane}: {bytes} bytes of {size} are read")));
             }
-            let misaligned = |space, direction, address| FaultKind::Misaligned {
+            let misaligned = |space, direction, address| DeviceFaultKind::Misaligned {
                 direction,
                 space,
                 address,
@@ -47,13 +47,13 @@ fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
                 lane: lane as u32,
             };
             if !target.is_multiple_of(size) {
-                return Err(misaligned(Space::Shared, Direction::Store, target));
+                return Err(misaligned(PtxSpace::Shared, Direction::Store, target));
             }
             let mut data = vec![0; size as usize];
             if bytes > 0 {
-                let place = warp.resolve(Space::Global, &from, lane)?;
+                let place = warp.resolve(PtxSpace::Global, &from, lane)?;
                 if !place.1.is_multiple_of(size) {
-                    return Err(misaligned(Space::Global, Direction::Load, place.1));
+                    return Err(misaligned(PtxSpace::Global, Direction::Load, place.1));
                 }
                 warp.load(place, &mut data[..bytes as usize], lane)?;
                 units[lane] = Some(place);

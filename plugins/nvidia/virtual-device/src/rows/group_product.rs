@@ -7,7 +7,7 @@
 use tilewright_emulator::ElementSum;
 
 use super::groups;
-use crate::machine::{FaultKind, LANES, Next, Operation, Running};
+use crate::machine::{DeviceFaultKind, LANES, Next, Operation, Running};
 use crate::program::{Form, Meaning, Operands, Place, Row, Type, mask};
 
 const MODIFIERS: &str = "m64n* f16 bf16 tf32 f32 s32 s8 u8 e4m3 e5m2 b1 and popc satfinite";
@@ -41,10 +41,12 @@ struct Described {
 }
 
 impl Described {
-    fn of(descriptor: u64, is_turned: bool) -> Result<Self, FaultKind> {
+    fn of(descriptor: u64, is_turned: bool) -> Result<Self, DeviceFaultKind> {
         let field = |at: u32| (descriptor >> at & 0x3fff) << 4;
         if descriptor >> 49 & 7 != 0 {
-            return Err(FaultKind::Instruction("a descriptor with a base offset, which is not known here".to_owned()));
+            return Err(DeviceFaultKind::Instruction(
+                "a descriptor with a base offset, which is not known here".to_owned(),
+            ));
         }
         let row = match descriptor >> 62 {
             0 => 16,
@@ -139,7 +141,7 @@ fn belongs(row: &str, opcode: &str) -> bool {
 
 impl Factor {
     /// So many rows of K, byte by byte; `first` is the first row of those in shared memory.
-    fn bytes(&self, warp: &mut Running<'_>, first: usize, rows: usize) -> Result<Vec<[u8; K_BYTES]>, FaultKind> {
+    fn bytes(&self, warp: &mut Running<'_>, first: usize, rows: usize) -> Result<Vec<[u8; K_BYTES]>, DeviceFaultKind> {
         let mut all = vec![[0; K_BYTES]; rows];
         match self {
             Self::Registers(registers) => {
@@ -176,7 +178,7 @@ fn element(row: &[u8; K_BYTES], number: usize, bits: u32) -> u64 {
 }
 
 impl Operation for Product {
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         warp.together(u32::MAX)?;
         let of_group = warp.warp as usize % 4 * ROWS_OF_WARP;
         let a = self.a.bytes(warp, of_group, ROWS_OF_WARP)?;

@@ -5,7 +5,7 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Direction, Instruction, InstructionKind, Operand, wavefronts};
 
 use super::super::machine::LANES;
-use crate::machine::{Address, FaultKind, Next, Operation, Running, Space};
+use crate::machine::{Address, DeviceFaultKind, Next, Operation, PtxSpace, Running};
 use crate::program::{Form, Meaning, Operands, Place, Row, mask};
 
 const MODIFIERS: &str = "m8n8 m16n16 m16n8 x1 x2 x4 trans shared shared::cta";
@@ -22,7 +22,7 @@ type Bytes = [(usize, usize); 4];
 struct Transfer {
     name: String,
     address: Address,
-    space: Space,
+    space: PtxSpace,
     alignment: u32,
     slot_bytes: usize,
     /// The lane that gives the address of each slot.
@@ -69,7 +69,7 @@ impl Transfer {
         Ok(Self {
             name: row.name.clone(),
             address,
-            space: if form.find(Space::named).is_some() { Space::Shared } else { Space::Generic },
+            space: if form.find(PtxSpace::named).is_some() { PtxSpace::Shared } else { PtxSpace::Generic },
             alignment,
             slot_bytes: 1 << data.out_bits(byte),
             addressed_by,
@@ -78,26 +78,27 @@ impl Transfer {
     }
 
     /// The addresses of the slots, checked and counted.
-    fn slots(&self, warp: &mut Running<'_>, direction: Direction) -> Result<Vec<(u64, usize)>, FaultKind> {
+    fn slots(&self, warp: &mut Running<'_>, direction: Direction) -> Result<Vec<(u64, usize)>, DeviceFaultKind> {
         warp.together(u32::MAX)?;
         let mut slots = Vec::with_capacity(self.addressed_by.len());
         for &lane in &self.addressed_by {
             let (space, address) = warp.resolve(self.space, &self.address, lane)?;
             let fault_lane = lane as u32;
-            if space != Space::Shared {
+            if space != PtxSpace::Shared {
                 let near = "matrices are in shared memory".to_owned();
                 let bytes = self.slot_bytes as u64;
-                return Err(FaultKind::OutOfBounds { direction, space, address, bytes, near, lane: fault_lane });
+                return Err(DeviceFaultKind::OutOfBounds { direction, space, address, bytes, near, lane: fault_lane });
             }
             if !address.is_multiple_of(self.alignment.into()) {
                 let alignment = self.alignment.into();
-                return Err(FaultKind::Misaligned { direction, space, address, alignment, lane: fault_lane });
+                return Err(DeviceFaultKind::Misaligned { direction, space, address, alignment, lane: fault_lane });
             }
             slots.push((address, lane));
         }
         let bits = self.slot_bytes as u32 * 8;
         let banks = warp.target.instruction_bank_row(&self.name, direction, bits);
-        let banks = banks.ok_or_else(|| FaultKind::Instruction("the target has no row of banks for it".to_owned()))?;
+        let banks =
+            banks.ok_or_else(|| DeviceFaultKind::Instruction("the target has no row of banks for it".to_owned()))?;
         let addresses: Vec<Option<u64>> = slots.iter().map(|&(address, _)| Some(address)).collect();
         let taken = wavefronts(banks, &addresses, self.slot_bytes as u32);
         match direction {
@@ -146,7 +147,7 @@ fn load(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
 }
 
 impl Operation for Load {
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         let transfer = &self.transfer;
         let slots = transfer.slots(warp, Direction::Load)?;
         let mut data = vec![0; transfer.slot_bytes * slots.len()];
@@ -181,7 +182,7 @@ fn store(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operati
 }
 
 impl Operation for Store {
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         let transfer = &self.transfer;
         let slots = transfer.slots(warp, Direction::Store)?;
         let mut data = vec![0; transfer.slot_bytes * slots.len()];

@@ -1,6 +1,6 @@
 //! Mbarriers in the block's own shared memory.
 
-use crate::machine::{Address, FaultKind, Next, Operation, Running, Space, each};
+use crate::machine::{Address, DeviceFaultKind, Next, Operation, PtxSpace, Running, each};
 use crate::program::{Form, Meaning, Operands, Place, Row, Type};
 
 const MODIFIERS: &str = "shared shared::cta release acquire relaxed cta cluster parity expect_tx";
@@ -19,13 +19,13 @@ fn word(form: &Form<'_>) -> Type {
 }
 
 /// Where a lane's mbarrier is.
-fn at(warp: &Running<'_>, form_is_shared: bool, address: &Address, lane: usize) -> Result<u64, FaultKind> {
-    let space = if form_is_shared { Space::Shared } else { Space::Generic };
+fn at(warp: &Running<'_>, form_is_shared: bool, address: &Address, lane: usize) -> Result<u64, DeviceFaultKind> {
+    let space = if form_is_shared { PtxSpace::Shared } else { PtxSpace::Generic };
     warp.resolve(space, address, lane).map(|(_, at)| at)
 }
 
 fn is_shared(form: &Form<'_>) -> bool {
-    form.find(Space::named).is_some()
+    form.find(PtxSpace::named).is_some()
 }
 
 fn init(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
@@ -103,7 +103,7 @@ fn test(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
 }
 
 impl Operation for Test {
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         let mut all = true;
         for lane in warp.lanes() {
             let at = at(warp, self.shared, &self.address, lane)?;

@@ -1,6 +1,6 @@
 //! Moves between registers, into and out of groups, and between spaces of addresses.
 
-use crate::machine::{Lanes, Operation, Space, each};
+use crate::machine::{Lanes, Operation, PtxSpace, each};
 use crate::program::{Compute, Form, Meaning, Operands, Row, Type, mask};
 
 const TYPES: &str = "pred b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 bf16 f16x2 bf16x2 f32 f64";
@@ -77,15 +77,15 @@ fn together(ty: Type, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>,
 
 /// To a generic address, or from one.
 fn generic_address(form: &Form<'_>) -> Option<Compute> {
-    let window = form.find(Space::named)?.window();
+    let window = form.find(PtxSpace::named)?.window();
     let to = form.has("to");
     super::one(form.ty(), move |a| if to { a.wrapping_sub(window) } else { a.wrapping_add(window) })
 }
 
 fn is_in_space(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     operands.expect(2..=2)?;
-    let wanted = form.find(Space::named).ok_or_else(|| form.unknown())?;
+    let wanted = form.find(PtxSpace::named).ok_or_else(|| form.unknown())?;
     let address = operands.source(1, Type::named("u64").unwrap_or(form.ty()))?;
-    let is_in = move |[address, ..]: [u64; 4]| u64::from(Space::of_generic(address).0 == wanted);
+    let is_in = move |[address, ..]: [u64; 4]| u64::from(PtxSpace::of_generic(address).0 == wanted);
     Ok(Box::new(Lanes::new(operands.place(0)?, &[address], Box::new(is_in))))
 }

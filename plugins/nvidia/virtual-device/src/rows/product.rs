@@ -6,7 +6,7 @@ use tilewright_layout::Dim;
 use tilewright_target::{Instruction, Operand};
 
 use super::matrix::row_of;
-use crate::machine::{FaultKind, Next, Operation, Running};
+use crate::machine::{DeviceFaultKind, Next, Operation, Running};
 use crate::program::{Form, Meaning, Operands, Place, Row, Type, mask};
 
 /// All modifiers; the target's row says which go together.
@@ -56,11 +56,11 @@ impl Tile {
     }
 
     /// The elements, row by row.
-    fn elements(&self, warp: &Running<'_>, from: &[u32]) -> Result<Vec<u64>, FaultKind> {
+    fn elements(&self, warp: &Running<'_>, from: &[u32]) -> Result<Vec<u64>, DeviceFaultKind> {
         let element = |places: &Vec<(usize, usize, u32)>| {
             let &(lane, register, shift) = places
                 .first()
-                .ok_or_else(|| FaultKind::Instruction("no lane holds some element of an operand".to_owned()))?;
+                .ok_or_else(|| DeviceFaultKind::Instruction("no lane holds some element of an operand".to_owned()))?;
             Ok(warp.known(from[register], lane, "a factor of the product")? >> shift & mask(self.bits))
         };
         self.places.iter().map(element).collect()
@@ -90,7 +90,7 @@ fn product(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Opera
 }
 
 impl Operation for Product {
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         warp.together(u32::MAX)?;
         let [d, a, b, c] = &self.tiles;
         let [of_a, of_b, of_c] = &self.from;

@@ -1,6 +1,6 @@
 //! What the lanes of a warp find out together: votes, matches, elections, reductions of integers.
 
-use crate::machine::{FaultKind, Operation, Running, each};
+use crate::machine::{DeviceFaultKind, Operation, Running, each};
 use crate::program::{Form, Meaning, Operands, Row, Type, mask, sign_extend};
 
 pub(super) const ROWS: &[Row] = &[
@@ -56,7 +56,7 @@ fn active_mask(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Oper
 }
 
 /// The values of the lanes that execute this, none elsewhere.
-fn values(warp: &Running<'_>, register: u32, ty: Type) -> Result<Vec<(usize, u64)>, FaultKind> {
+fn values(warp: &Running<'_>, register: u32, ty: Type) -> Result<Vec<(usize, u64)>, DeviceFaultKind> {
     let value = |lane| Ok((lane, warp.known(register, lane, "what lanes compare")? & mask(ty.bits)));
     warp.lanes().map(value).collect()
 }

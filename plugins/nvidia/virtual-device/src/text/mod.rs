@@ -12,5 +12,5 @@ mod syntax;
 
 pub use error::PtxError;
 pub use module::parse;
-pub use syntax::Module;
+pub use syntax::PtxModule;
 pub(super) use syntax::{Initial, Instruction, Kernel, Operand, Statement, Variable};

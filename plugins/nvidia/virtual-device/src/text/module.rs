@@ -4,7 +4,7 @@ use super::PtxError;
 use super::body::{body, variable};
 use super::cursor::Cursor;
 use super::lexer::{Kind, tokens};
-use super::syntax::{Kernel, Module};
+use super::syntax::{Kernel, PtxModule};
 
 /// What stands before a variable or an entry and changes nothing here.
 const LINKAGE: [&str; 4] = [".visible", ".weak", ".extern", ".common"];
@@ -30,16 +30,16 @@ const OF_KERNELS: [&str; 9] = [
 ///
 /// # Errors
 /// [`PtxError`]: where the text is no PTX, or has what is not known here.
-pub fn parse(text: &str) -> Result<Module, PtxError> {
+pub fn parse(text: &str) -> Result<PtxModule, PtxError> {
     let mut cursor = Cursor::new(tokens(text)?);
-    let mut module = Module::default();
+    let mut module = PtxModule::default();
     while *cursor.kind() != Kind::End {
         directive(&mut cursor, &mut module)?;
     }
     Ok(module)
 }
 
-fn directive(cursor: &mut Cursor, module: &mut Module) -> Result<(), PtxError> {
+fn directive(cursor: &mut Cursor, module: &mut PtxModule) -> Result<(), PtxError> {
     let line = cursor.line();
     let Some(word) = cursor.peeked().map(str::to_owned) else { return Err(cursor.expected("a directive")) };
     if SPACES.contains(&word.as_str()) {

@@ -2,14 +2,14 @@
 
 /// A module of PTX as it stands.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Module {
+pub struct PtxModule {
     /// The processor that it was written for: `sm_80`.
     pub(crate) target: String,
     pub(crate) variables: Vec<Variable>,
     pub(crate) kernels: Vec<Kernel>,
 }
 
-impl Module {
+impl PtxModule {
     /// Names of its kernels, in their order.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
         self.kernels.iter().map(|kernel| kernel.name.as_str())

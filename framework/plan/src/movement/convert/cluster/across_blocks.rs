@@ -1,7 +1,7 @@
 //! Plans conversions between the blocks of a cluster.
 
 use super::distance::Groups;
-use crate::movement::choose::swizzle::Swizzle;
+use crate::movement::choose::swizzle::ScratchLayout;
 use crate::movement::convert::shared::Scratch;
 use crate::movement::{Bound, PlanFigures};
 use tilewright_kernel::Counts;
@@ -27,7 +27,7 @@ pub(crate) struct Exchanged {
 }
 
 impl Exchanged {
-    pub(crate) fn swizzle(&self) -> &Swizzle {
+    pub(crate) fn swizzle(&self) -> &ScratchLayout {
         self.scratch.swizzle()
     }
 

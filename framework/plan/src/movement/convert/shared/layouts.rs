@@ -4,7 +4,7 @@ use tilewright_layout::f2::{Columns, Subspace};
 use tilewright_target::{BankRow, TargetDescription};
 
 use super::Sides;
-use crate::movement::choose::swizzle::{self, Swizzle};
+use crate::movement::choose::swizzle::{self, ScratchLayout};
 use crate::movement::tile::{Located, Tile, slot};
 
 /// What a layout is chosen from.
@@ -19,7 +19,7 @@ struct Shape {
 impl Sides<'_> {
     /// Layouts for plain accesses: every vector width, the widest first, each filled up so that one side
     /// can go wider or not. Made as they are asked for.
-    pub(super) fn plain_layouts(&self) -> impl Iterator<Item = Swizzle> {
+    pub(super) fn plain_layouts(&self) -> impl Iterator<Item = ScratchLayout> {
         let (src, dst, conversion) = (self.src, self.dst, self.conversion);
         let widest = self.target.shared.access_bits.iter().copied().max().unwrap_or(0) / conversion.element.bits();
         let widest = widest.max(1).ilog2() as usize;
@@ -47,7 +47,7 @@ impl Sides<'_> {
     }
 
     /// Layouts whose vector is the slot of an instruction of one side or of both.
-    pub(super) fn tiled_layouts(&self, tiles: &[Tile<'_>]) -> Vec<Swizzle> {
+    pub(super) fn tiled_layouts(&self, tiles: &[Tile<'_>]) -> Vec<ScratchLayout> {
         let of = |side: &Located| -> Vec<Option<&Tile<'_>>> {
             let mut kinds = Tile::kinds(tiles, side.direction);
             kinds.retain(|tile| tile.is_none_or(|tile| tile.reaches(&side.reach)));
@@ -83,7 +83,7 @@ impl Sides<'_> {
 }
 
 impl Shape {
-    fn layout(self, kept: u32) -> Swizzle {
+    fn layout(self, kept: u32) -> ScratchLayout {
         swizzle::choose(&self.writer, &self.reader, &self.vector, &self.bank_first, kept, self.bank_bits)
     }
 }

@@ -3,7 +3,7 @@
 use super::coordinates::Coordinates;
 use super::scratch::Scratch;
 use crate::movement::bound;
-use crate::movement::choose::swizzle::Swizzle;
+use crate::movement::choose::swizzle::ScratchLayout;
 use crate::movement::convert::plan::{Path, Plan, Steps};
 use crate::movement::price::slots;
 use crate::movement::tile::{Accesses, Figures, Located, Memory, Placed, Reach, Tile};
@@ -68,14 +68,14 @@ pub(super) struct Sides<'a> {
 
 /// The best layout so far, with the figures of its stores and loads.
 pub(super) struct Best {
-    chosen: Option<(Swizzle, Figures, Figures)>,
+    chosen: Option<(ScratchLayout, Figures, Figures)>,
     bound: bound::Bound,
     /// As in the means.
     access_slots: f64,
 }
 
 impl Best {
-    fn weigh(&mut self, sides: &Sides<'_>, layout: Swizzle, tiles: &[Tile<'_>]) {
+    fn weigh(&mut self, sides: &Sides<'_>, layout: ScratchLayout, tiles: &[Tile<'_>]) {
         let memory = Memory::new(&layout.columns, &[]);
         let store = sides.figures(sides.src, &sides.stores, &memory, tiles);
         let load = sides.figures(sides.dst, &sides.loads, &memory, tiles);
@@ -116,7 +116,7 @@ impl Sides<'_> {
     }
 
     /// What goes through a layout by these accesses.
-    fn scratch(&self, store: Figures, load: Figures, layout: &Swizzle) -> Option<Scratch> {
+    fn scratch(&self, store: Figures, load: Figures, layout: &ScratchLayout) -> Option<Scratch> {
         let (conversion, coordinates) = (self.conversion, self.coordinates);
         let memory = Memory::new(&layout.columns, &[]);
         let accesses = |figures, side| Accesses::new(figures, &Placed::new(side, &memory, self.target));
@@ -127,7 +127,7 @@ impl Sides<'_> {
             lane_bits: conversion.lane_bits,
             bytes: conversion.element_bytes() << coordinates.kept,
             scope: scope(conversion, store.figures.idle),
-            swizzle: Swizzle { columns: layout.columns.iter().map(shown).collect(), ..layout.clone() },
+            swizzle: ScratchLayout { columns: layout.columns.iter().map(shown).collect(), ..layout.clone() },
             rounds: self.src.rounds.len() as u32,
             store,
             load: accesses(load, self.dst)?,

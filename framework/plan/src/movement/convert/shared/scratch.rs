@@ -1,6 +1,6 @@
 //! Plans conversions through scratch in shared memory, in one or more rounds.
 
-use crate::movement::choose::swizzle::Swizzle;
+use crate::movement::choose::swizzle::ScratchLayout;
 use crate::movement::price::cost;
 use crate::movement::tile::{Accesses, Figures};
 use crate::movement::{Bound, PlanFigures, SharedBits};
@@ -14,14 +14,14 @@ pub(crate) struct Scratch {
     pub(super) lane_bits: u32,
     pub(super) bytes: u64,
     pub(super) scope: Scope,
-    pub(super) swizzle: Swizzle,
+    pub(super) swizzle: ScratchLayout,
     pub(super) rounds: u32,
     pub(super) store: Accesses,
     pub(super) load: Accesses,
 }
 
 impl Scratch {
-    pub(crate) fn swizzle(&self) -> &Swizzle {
+    pub(crate) fn swizzle(&self) -> &ScratchLayout {
         &self.swizzle
     }
 

@@ -3,7 +3,7 @@
 use super::tiling::{Tiling, tiling};
 use crate::layouts;
 use crate::movement::copy::question::CopyQuestion;
-use crate::movement::memory::Stride;
+use crate::movement::memory::AxisStride;
 use crate::movement::{Means, MovementError, Rejected, best_of};
 use std::collections::BTreeSet;
 use tilewright_kernel::{Counts, Outside, Queue, TensorMap};
@@ -211,11 +211,11 @@ pub fn boxed(
 fn first_axis(question: &CopyQuestion<'_>, operand: &BoxOperand) -> Result<Dim, String> {
     let (grain, bytes) = (u64::from(operand.global_alignment.max(1)), u64::from(question.element_bits / 8));
     let axes = &question.global.axes;
-    let together = axes.iter().find(|(_, size, stride)| *size > 1 && *stride == Stride::Elements(1));
+    let together = axes.iter().find(|(_, size, stride)| *size > 1 && *stride == AxisStride::Elements(1));
     let &(first, ..) = together.ok_or("along no axis elements lie together in global memory")?;
     let others = axes.iter().filter(|(dim, size, _)| *dim != first && *size > 1);
     let strides = others.map(|&(_, _, stride)| match stride {
-        Stride::Elements(stride) | Stride::MultipleOf(stride) => stride.wrapping_mul(bytes),
+        AxisStride::Elements(stride) | AxisStride::MultipleOf(stride) => stride.wrapping_mul(bytes),
     });
     match strides.chain([question.global.alignment]).find(|stride| !stride.is_multiple_of(grain)) {
         None => Ok(first),
