@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::memory::LANES;
+use super::registers::LANES;
 use super::warp::{Around, Standing, Warp};
 use super::{DeviceFault, DeviceFaultKind};
 

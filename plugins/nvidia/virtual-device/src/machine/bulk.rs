@@ -3,38 +3,8 @@
 
 use std::collections::VecDeque;
 
+use super::in_flight::{Arriving, Leaving};
 use super::{DeviceFaultKind, PtxSpace, Running};
-
-/// A copy to shared memory: addresses there, with what lands.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Arriving {
-    pieces: Vec<(u64, Vec<u8>)>,
-}
-
-/// A copy from shared memory.
-#[derive(Debug, Clone, Default)]
-struct Leaving {
-    /// Addresses in shared memory, with how many bytes.
-    from: Vec<(u64, u64)>,
-    /// Addresses in global memory, with what lands.
-    to: Vec<(u64, Vec<u8>)>,
-    /// Whether what it has read was waited for.
-    is_read: bool,
-}
-
-/// The copies from shared memory that a lane has issued: groups that are closed, the oldest first, and the open one.
-#[derive(Debug, Default)]
-pub(crate) struct Groups {
-    closed: VecDeque<Vec<Leaving>>,
-    open: Vec<Leaving>,
-}
-
-impl Groups {
-    pub(super) fn clear(&mut self) {
-        self.closed.clear();
-        self.open.clear();
-    }
-}
 
 impl Running<'_> {
     /// Sends bytes to places in shared memory; they arrive at an mbarrier.

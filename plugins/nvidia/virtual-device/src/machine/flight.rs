@@ -1,30 +1,9 @@
 //! Asynchronous copies from global to shared memory: groups of a warp's lanes, which land when they are waited for.
 //! Source: PTX ISA, `cp.async`, `cp.async.commit_group`, `cp.async.wait_group`.
 
+use super::in_flight::Flight;
 use super::shared::{Accessor, Shared};
 use super::{DeviceFaultKind, Running};
-
-/// Bytes on their way.
-#[derive(Debug, Clone)]
-struct Flight {
-    address: u64,
-    bytes: Vec<u8>,
-    lane: u8,
-}
-
-/// The copies of a warp that have not landed: the groups that are closed, the oldest first, and the open one.
-#[derive(Debug, Default)]
-pub(crate) struct Flights {
-    closed: Vec<Vec<Flight>>,
-    open: Vec<Flight>,
-}
-
-impl Flights {
-    pub(super) fn clear(&mut self) {
-        self.closed.clear();
-        self.open.clear();
-    }
-}
 
 impl Running<'_> {
     /// Sends bytes to shared memory.

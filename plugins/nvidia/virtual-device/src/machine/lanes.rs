@@ -1,8 +1,8 @@
 //! Operations of each lane by itself.
 
-use super::memory::LANES;
-use super::{DeviceFaultKind, Next, Operation, Running};
-use crate::program::{Compute, Place};
+use super::registers::LANES;
+use super::{DeviceFaultKind, Next, Operation, Place, Running};
+use crate::program::Compute;
 
 /// A result that each lane computes from at most four operands. What comes of an undefined operand is undefined.
 pub(crate) struct Lanes {

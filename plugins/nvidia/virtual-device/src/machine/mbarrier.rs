@@ -1,32 +1,10 @@
 //! Mbarriers: phases that arrivals, and bytes that are awaited, complete. Source: PTX ISA, "mbarrier".
 
+use super::in_flight::Mbarrier;
 use super::{DeviceFaultKind, Running};
-
-/// An mbarrier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mbarrier {
-    /// Arrivals of a phase.
-    expected: u32,
-    /// Those that are missing of the current one.
-    pending: u32,
-    /// Bytes that are awaited.
-    bytes: i64,
-    /// Phases that have completed.
-    phase: u64,
-}
 
 /// Arrivals that a phase counts at most.
 const MOST: u32 = (1 << 20) - 1;
-
-impl Mbarrier {
-    /// Completes the phase where nothing is missing.
-    fn settle(&mut self) {
-        if self.pending == 0 && self.bytes == 0 {
-            self.pending = self.expected;
-            self.phase += 1;
-        }
-    }
-}
 
 impl Running<'_> {
     pub(crate) fn mbarrier_init(&mut self, lane: usize, address: u64, arrivals: u32) -> Result<(), DeviceFaultKind> {

@@ -1,23 +1,7 @@
 //! What products of four warps read of shared memory while they are under way: it may not be written until they are
 //! waited for. Source: PTX ISA, `wgmma.commit_group`, `wgmma.wait_group`.
 
-use std::collections::VecDeque;
-
 use super::{DeviceFaultKind, Running};
-
-/// Pieces of shared memory that a warp's products read: of groups that are closed, the oldest first, and of the open one.
-#[derive(Debug, Default)]
-pub(crate) struct Reads {
-    closed: VecDeque<Vec<(u64, u64)>>,
-    open: Vec<(u64, u64)>,
-}
-
-impl Reads {
-    pub(super) fn clear(&mut self) {
-        self.closed.clear();
-        self.open.clear();
-    }
-}
 
 impl Running<'_> {
     /// Reads a piece of shared memory for a product.

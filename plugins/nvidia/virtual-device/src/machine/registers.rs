@@ -1,6 +1,7 @@
 //! Registers of a warp: for each the values of all lanes, and in which lanes it was ever written.
 
-use super::memory::LANES;
+/// Lanes of a warp.
+pub(crate) const LANES: usize = 32;
 
 /// All registers of a warp.
 pub(crate) struct Registers {

@@ -1,15 +1,11 @@
 //! A running operation: the state that it reads and writes.
 
-use super::bulk::Groups;
 use super::fault::DeviceFaultKind;
-use super::flight::Flights;
 use super::global::Global;
-use super::memory::LANES;
-use super::memory::PtxSpace;
-use super::products::Reads;
-use super::registers::Registers;
+use super::in_flight::{Flights, Groups, Reads};
+use super::operand::Place;
+use super::registers::{LANES, Registers};
 use super::shared::{Accessor, Shared};
-use crate::program::Place;
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
 
@@ -67,17 +63,6 @@ pub(crate) struct Arrival {
     pub(crate) threads: Option<u32>,
     /// Whether the warp goes on at once.
     pub(crate) only_arrives: bool,
-}
-
-/// An address operand: a register and an offset.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Address {
-    pub(crate) base: u32,
-    pub(crate) offset: u64,
-    /// Whether the register has 64 bits; else addresses are of 32.
-    pub(crate) is_wide: bool,
-    /// The space of a variable that is named.
-    pub(crate) space: Option<PtxSpace>,
 }
 
 /// A warp while it executes an instruction.

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use tilewright_target::Direction;
 
-use super::bulk::Arriving;
-use super::mbarrier::Mbarrier;
+use super::in_flight::{Arriving, Mbarrier};
 use super::{DeviceFaultKind, PtxSpace};
 
 /// Who accesses.

@@ -2,7 +2,7 @@
 //!
 //! [`Program::meeting`]: super::super::program::Program::meeting
 
-use super::memory::LANES;
+use super::registers::LANES;
 
 /// Lanes that go together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

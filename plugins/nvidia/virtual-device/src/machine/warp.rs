@@ -3,12 +3,9 @@
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
 
-use super::bulk::Groups;
-use super::flight::Flights;
+use super::in_flight::{Flights, Groups, Reads};
 use super::launch::Launch;
-use super::memory::LANES;
-use super::products::Reads;
-use super::registers::Registers;
+use super::registers::{LANES, Registers};
 use super::shared::Shared;
 use super::stack::Stack;
 use super::{Arrival, DeviceFault, DeviceFaultKind, Global, Next, Running};

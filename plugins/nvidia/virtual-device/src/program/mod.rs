@@ -12,6 +12,6 @@ mod types;
 
 pub(super) use decode::program;
 pub(super) use form::{Compute, Form, Meaning, Row};
-pub(super) use operands::{Operands, Place};
+pub(super) use operands::Operands;
 pub(super) use steps::{Addresses, Parameter, Program, Special, Step};
 pub(super) use types::{Class, Type, mask, sign_extend};

@@ -7,16 +7,9 @@ use tilewright_target::nearest;
 use super::scope::{Entity, Labels, Scope};
 use super::types::{Class, Type, mask};
 use super::{Addresses, Special};
-use crate::machine::{Address, PtxSpace};
+use crate::machine::{Address, Place, PtxSpace};
 use crate::number::Rounding;
 use crate::text::{Instruction, Operand};
-
-/// A register that is written: its number, and the bits that it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) register: u32,
-    pub(crate) mask: u64,
-}
 
 /// What a kernel's registers hold from the beginning on, and how many there are.
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
 //! Bits: logic, shifts, fields, bytes.
 
 use super::{one, three, two};
-use crate::machine::{DeviceFaultKind, Lanes, Next, Operation, Running};
-use crate::program::{Compute, Form, Meaning, Operands, Place, Row, Type, mask, sign_extend};
+use crate::machine::{DeviceFaultKind, Lanes, Next, Operation, Place, Running};
+use crate::program::{Compute, Form, Meaning, Operands, Row, Type, mask, sign_extend};
 
 const LOGIC: &str = "pred b16 b32 b64";
 const WIDE: &str = "b32 b64 u32 s32 u64 s64";

@@ -1,7 +1,7 @@
 //! Sums of several words: each keeps what it carries for the next, in a register of the lane's own.
 
-use crate::machine::{DeviceFaultKind, Next, Operation, Running};
-use crate::program::{Form, Meaning, Operands, Place, Row, Type, mask, sign_extend};
+use crate::machine::{DeviceFaultKind, Next, Operation, Place, Running};
+use crate::program::{Form, Meaning, Operands, Row, Type, mask, sign_extend};
 
 const TYPES: &str = "u32 s32 u64 s64";
 

@@ -7,8 +7,8 @@
 use tilewright_emulator::ElementSum;
 
 use super::groups;
-use crate::machine::{DeviceFaultKind, LANES, Next, Operation, Running};
-use crate::program::{Form, Meaning, Operands, Place, Row, Type, mask};
+use crate::machine::{DeviceFaultKind, LANES, Next, Operation, Place, Running};
+use crate::program::{Form, Meaning, Operands, Row, Type, mask};
 
 const MODIFIERS: &str = "m64n* f16 bf16 tf32 f32 s32 s8 u8 e4m3 e5m2 b1 and popc satfinite";
 

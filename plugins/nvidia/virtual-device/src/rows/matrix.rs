@@ -4,9 +4,9 @@
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Direction, Instruction, InstructionKind, Operand, wavefronts};
 
-use super::super::machine::LANES;
 use crate::machine::{Address, DeviceFaultKind, Next, Operation, PtxSpace, Running};
-use crate::program::{Form, Meaning, Operands, Place, Row, mask};
+use crate::machine::{LANES, Place};
+use crate::program::{Form, Meaning, Operands, Row, mask};
 
 const MODIFIERS: &str = "m8n8 m16n16 m16n8 x1 x2 x4 trans shared shared::cta";
 

@@ -1,7 +1,7 @@
 //! Mbarriers in the block's own shared memory.
 
-use crate::machine::{Address, DeviceFaultKind, Next, Operation, PtxSpace, Running, each};
-use crate::program::{Form, Meaning, Operands, Place, Row, Type};
+use crate::machine::{Address, DeviceFaultKind, Next, Operation, Place, PtxSpace, Running, each};
+use crate::program::{Form, Meaning, Operands, Row, Type};
 
 const MODIFIERS: &str = "shared shared::cta release acquire relaxed cta cluster parity expect_tx";
 

@@ -28,9 +28,10 @@ mod integer;
 mod matrix;
 mod mbarrier;
 mod moves;
+mod packed;
 mod product;
 mod table;
 mod vote;
 
+use packed::{one, three, two};
 pub(super) use table::ROWS;
-use table::{one, three, two};

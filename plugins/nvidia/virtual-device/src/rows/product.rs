@@ -6,8 +6,8 @@ use tilewright_layout::Dim;
 use tilewright_target::{Instruction, Operand};
 
 use super::matrix::row_of;
-use crate::machine::{DeviceFaultKind, Next, Operation, Running};
-use crate::program::{Form, Meaning, Operands, Place, Row, Type, mask};
+use crate::machine::{DeviceFaultKind, Next, Operation, Place, Running};
+use crate::program::{Form, Meaning, Operands, Row, Type, mask};
 
 /// All modifiers; the target's row says which go together.
 const MODIFIERS: &str = "m8n8k4 m8n8k16 m8n8k32 m8n8k128 m16n8k4 m16n8k8 m16n8k16 m16n8k32 m16n8k64 m16n8k128 m16n8k256 \

@@ -1,0 +1,49 @@
+//! All blocks of a grid, run one after another, so that every run is the same.
+
+use super::launch::{Launch, LaunchReport};
+use super::registers::LANES;
+use super::shared::Shared;
+use super::warp::{Around, Warp};
+use super::{DeviceFault, Global, block};
+use crate::program::Program;
+
+/// Runs a program over a grid.
+///
+/// # Errors
+/// The first thing that it does and may not.
+pub(crate) fn run(
+    program: &Program,
+    launch: &Launch<'_>,
+    global: &mut Global,
+) -> Result<LaunchReport, Box<DeviceFault>> {
+    let threads = launch.threads.iter().product::<u32>();
+    let mut warps: Vec<Warp> =
+        (0..threads.div_ceil(LANES as u32)).map(|number| Warp::new(program, launch, number)).collect();
+    let mut shared = Shared::new((program.shared_bytes + launch.dynamic_bytes) as usize);
+    let mut report = LaunchReport::default();
+    let mut transactions = [0; 2];
+    let mut steps_left = launch.most_steps;
+    let [x, y, z] = launch.grid;
+    let blocks = (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z])));
+    for block in blocks {
+        shared.clear();
+        warps.iter_mut().for_each(|warp| warp.begin(program, launch, block));
+        let mut around = Around {
+            program,
+            target: launch.target,
+            parameters: launch.parameters,
+            block,
+            shared: &mut shared,
+            global,
+            transactions: &mut transactions,
+            printed: &mut report.printed,
+            steps_left: &mut steps_left,
+            most_steps: launch.most_steps,
+        };
+        block::run(&mut warps, &mut around)?;
+        report.counts = warps.iter().fold(report.counts, |most, warp| most.most(warp.counts));
+    }
+    [report.transactions_loaded, report.transactions_stored] = transactions;
+    report.instructions = launch.most_steps - steps_left;
+    Ok(report)
+}
