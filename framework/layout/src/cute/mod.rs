@@ -7,8 +7,8 @@
 //! The text is CuTe's: `((4,8),(2,2)):((32,1),(16,8))`, `Swizzle<3,4,3> o 0 o (8,64):(64,1)`.
 //!
 //! ```
-//! use tilewright_layout::cute::{Layout, composition};
-//! let rows: Layout = "(4,8):(8,1)".parse()?;
+//! use tilewright_layout::cute::{CuteLayout, composition};
+//! let rows: CuteLayout = "(4,8):(8,1)".parse()?;
 //! assert_eq!(composition(&rows, &"8:2".parse()?)?.to_string(), "(2,4):(16,1)");
 //! // The sums of both modes carry from the first digit to the second: no layout is this map.
 //! let carries = composition(&"(6,4):(4,1)".parse()?, &"(2,3):(4,1)".parse()?);

@@ -47,8 +47,8 @@ impl CuteLayout {
     /// [`CuteError::Overflow`].
     ///
     /// ```
-    /// use tilewright_layout::cute::Layout;
-    /// let tile: Layout = "((2,4),8):((1,16),2)".parse()?;
+    /// use tilewright_layout::cute::CuteLayout;
+    /// let tile: CuteLayout = "((2,4),8):((1,16),2)".parse()?;
     /// let (row, offset) = tile.slice(&"((1,_),3)".parse()?)?;
     /// assert_eq!((row.to_string().as_str(), offset), ("(4):(16)", 7));
     /// # Ok::<(), tilewright_layout::cute::CuteError>(())

@@ -1,19 +1,19 @@
 //! Makes functions operation by operation.
 //!
 //! ```
-//! use tilewright_tile::{Attribute, FunctionBuilder, Module, Type, op::Dialects, verify};
+//! use tilewright_tile::{Attribute, FunctionBuilder, TileModule, TileType, op::Dialects, verify};
 //! let dialects = Dialects::neutral();
-//! let i32 = Type::integer(32);
-//! let tensor = Type::tensor([64], i32.clone(), None);
-//! let mut function = FunctionBuilder::new(&dialects, "fill", vec![Type::pointer(i32)]);
+//! let i32 = TileType::integer(32);
+//! let tensor = TileType::tensor([64], i32.clone(), None);
+//! let mut function = FunctionBuilder::new(&dialects, "fill", vec![TileType::pointer(i32)]);
 //! let out = function.arguments()[0];
 //! let range = function.op("tt.make_range").attribute("start", 0).attribute("end", 64).result(tensor).value()?;
-//! let pointers = Type::tensor([64], function.ty(out).clone(), None);
+//! let pointers = TileType::tensor([64], function.ty(out).clone(), None);
 //! let base = function.op("tt.splat").operand(out).result(pointers).value()?;
 //! let places = function.op("tt.addptr").operand(base).operand(range).value()?;
 //! function.op("tt.store").operand(places).operand(range).done()?;
 //! function.op("tt.return").done()?;
-//! let module = Module { functions: vec![function.finish()], ..Module::default() };
+//! let module = TileModule { functions: vec![function.finish()], ..TileModule::default() };
 //! verify(&module)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
