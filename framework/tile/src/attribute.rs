@@ -115,14 +115,22 @@ impl TypedNumber {
 }
 
 impl Attribute {
-    /// An integer of a type, cut to its width.
+    /// An integer of a type, cut to its width; of a tensor every element is it.
     #[must_use]
     pub fn integer(value: i64, ty: TileType) -> Self {
-        let kept = match ty {
-            TileType::Integer(bits, _) if bits < 64 => value as u64 & ((1 << bits) - 1),
+        let kept = match ty.element() {
+            TileType::Integer(bits, _) if *bits < 64 => value as u64 & ((1 << bits) - 1),
             _ => value as u64,
         };
-        Self::Number(TypedNumber { bits: kept, ty })
+        Self::of_bits(kept, ty)
+    }
+
+    /// The number of these bits; of a tensor every element has them.
+    pub(crate) fn of_bits(bits: u64, ty: TileType) -> Self {
+        match ty {
+            TileType::Tensor(_) => Self::Dense(Dense { ty, elements: [bits].into() }),
+            _ => Self::Number(TypedNumber { bits, ty }),
+        }
     }
 
     /// The integer that this is; true and false are one and zero.

@@ -9,6 +9,7 @@
 mod attribute;
 mod body;
 mod build;
+mod constant;
 mod decimal;
 pub mod facts;
 pub mod import;
@@ -21,7 +22,6 @@ pub mod transform;
 mod types;
 mod verify;
 pub mod view_layout;
-mod zero;
 
 pub use attribute::{Attribute, Attributes, Dense, TypedNumber};
 pub use body::{Block, Body, Location, Op, Operation, Region, Successor, Value, ValueOrigin, Values};

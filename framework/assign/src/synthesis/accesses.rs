@@ -11,7 +11,7 @@ use crate::{LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::Dim;
 use tilewright_plan::memory_synthesis::{AccessAlternative, TensorAccess};
 use tilewright_tile::marks::IN_PLACE;
-use tilewright_tile::{Attribute, Body, Op, Value, ValueOrigin};
+use tilewright_tile::{Body, Op, Value, ValueOrigin};
 
 /// What is known of how a copy goes, before the layout of memory is.
 #[derive(Debug, Clone, Default)]
@@ -116,10 +116,7 @@ fn boxes<'a>(body: &Body, load: Op, machine: &LaunchConfig<'a>, name: &str) -> T
         return TensorAccess::none(name);
     };
     let strides = body.operands(mapped, "strides");
-    let is_one = |value: &Value| match body.origin(*value) {
-        ValueOrigin::Result(op, _) => body.op(op).attributes.get("value").and_then(Attribute::as_integer) == Some(1),
-        ValueOrigin::Argument(..) => false,
-    };
+    let is_one = |value: &Value| body.constant_integer(*value) == Some(1);
     let Some(first) = strides.iter().position(is_one) else { return TensorAccess::none(name) };
     let mut all = TensorAccess::none(name);
     let by_row = rows(strides.len(), machine).filter_map(|(row, _)| TensorAccess::boxes(name, row, Dim::tensor(first)));

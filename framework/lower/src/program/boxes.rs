@@ -15,7 +15,7 @@ use tilewright_layout::{Dim, Layout};
 use tilewright_plan::movement::{AxisStride, BoxCopy, BoxSource, CopyQuestion, GlobalTensor, copy_boxes};
 use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::transform::outside;
-use tilewright_tile::{self as tile, Attribute, Body, Op, ValueOrigin};
+use tilewright_tile::{self as tile, Body, Op, ValueOrigin};
 
 use super::error::{LowerError, Lowered, Reason};
 use super::lowering::{Boxes, Lowering};
@@ -106,11 +106,7 @@ impl Asked<'_> {
         };
         let (mut axes, mut extents) = (Vec::new(), Vec::new());
         for ((axis, &size), &stride) in shape.iter().enumerate().zip(body.operands(mapped, "strides")) {
-            let constant = match body.origin(stride) {
-                ValueOrigin::Result(op, _) => body.op(op).attributes.get("value").and_then(Attribute::as_integer),
-                ValueOrigin::Argument(..) => None,
-            };
-            let (stride, extent) = match constant.and_then(|number| u64::try_from(number).ok()) {
+            let (stride, extent) = match body.constant_integer(stride).and_then(|number| u64::try_from(number).ok()) {
                 Some(number) => (AxisStride::Elements(number), Extent::Number(number)),
                 None => (AxisStride::MultipleOf(known(stride)), Extent::Parameter(parameter(stride)?)),
             };

@@ -279,14 +279,10 @@ fn indexed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 /// Which tensor of an allocation a value says: its number is another's but for the bits of a constant.
 fn number_of(lowering: &Lowering<'_>, value: tile::Value) -> Part {
     let body = lowering.body;
-    let constant = |value: tile::Value| match body.origin(value) {
-        tile::ValueOrigin::Result(op, _) => body.op(op).attributes.get("value").and_then(Attribute::as_integer),
-        tile::ValueOrigin::Argument(..) => None,
-    };
     if let tile::ValueOrigin::Result(op, _) = body.origin(value)
         && body.op(op).name() == arith::XORI
         && let [number, bits] = body.op(op).operands[..]
-        && let Some(bits) = constant(bits)
+        && let Some(bits) = body.constant_integer(bits)
     {
         return Part { number: number.index() as u32, flipped: bits as u64 };
     }

@@ -21,6 +21,7 @@
 mod builder;
 mod error;
 mod operation;
+mod values;
 
 pub use builder::FunctionBuilder;
 pub use error::BuildError;

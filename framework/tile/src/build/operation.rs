@@ -88,11 +88,24 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
         self
     }
 
+    /// Attributes by their names.
+    #[must_use]
+    pub(crate) fn attributes<'n>(mut self, attributes: impl IntoIterator<Item = (&'n str, Attribute)>) -> Self {
+        attributes.into_iter().for_each(|(name, value)| _ = self.attributes.set(name, value));
+        self
+    }
+
     /// The type of the next result, where it does not follow from other types.
     #[must_use]
     pub fn result(mut self, ty: TileType) -> Self {
         self.results.get_or_insert_default().push(ty);
         self
+    }
+
+    /// The types of the next results.
+    #[must_use]
+    pub(crate) fn results(self, types: impl IntoIterator<Item = TileType>) -> Self {
+        types.into_iter().fold(self, Self::result)
     }
 
     /// A region of one block with arguments of these types, which `fill` adds operations to.

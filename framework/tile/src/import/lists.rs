@@ -2,10 +2,10 @@
 
 use super::plain;
 use super::term::{Made, Term};
-use super::write::{Writer, always};
+use super::write::Writer;
 use crate::op::name::{arith, scf, tt, ttg};
-use crate::transform::Copier;
-use crate::{Attribute, BuildError, Float, TileType, Value, Values};
+use crate::transform::{Copier, Rewritten};
+use crate::{BuildError, Float, TileType, Value, Values};
 
 impl Writer<'_> {
     /// | list | is |
@@ -19,7 +19,7 @@ impl Writer<'_> {
     /// | `unless(c, x, n)` | `x`; where `c` is given and does not hold, the number `n` |
     /// | `where(c, x, n)` | `x`, made only where `c` holds; else the number `n` |
     /// | `each(o(x, y))` | nothing; the operation is made of the first of `x` and the first of `y`, then of the second of both, and so on |
-    pub(super) fn list(&self, copier: &mut Copier<'_, '_, '_>, made: &Made) -> Result<Values, BuildError> {
+    pub(super) fn list(&self, copier: &mut Copier<'_, '_, '_>, made: &Made) -> Rewritten<Values> {
         let part = |copier: &mut Copier<'_, '_, '_>, place: usize| match made.parts.get(place) {
             Some(term) => self.term(copier, term, None),
             None => Ok(Values::new()),
@@ -49,14 +49,14 @@ impl Writer<'_> {
             "powers" => first.into_iter().map(|value| self.power(copier, value)).collect(),
             "zeros" => {
                 let rank = first.first().and_then(|value| copier.to.ty(*value).shape()).map_or(0, <[u64]>::len);
-                (0..rank).map(|_| copier.to.constant(Attribute::integer(0, TileType::integer(32)))).collect()
+                (0..rank).map(|_| Ok(copier.to.word(0)?)).collect()
             }
             "unless" => self.unless(copier, made, &first),
-            _ => Err(BuildError::UnknownOperation(made.name.clone())),
+            _ => Err(BuildError::UnknownOperation(made.name.clone()).into()),
         }
     }
 
-    fn each(&self, copier: &mut Copier<'_, '_, '_>, one: &Made) -> Result<Values, BuildError> {
+    fn each(&self, copier: &mut Copier<'_, '_, '_>, one: &Made) -> Rewritten<Values> {
         let groups = self.groups(copier, one)?;
         for place in 0..groups.iter().map(Values::len).max().unwrap_or(0) {
             let own: Vec<Values> = groups.iter().map(|group| group.get(place).copied().into_iter().collect()).collect();
@@ -65,38 +65,35 @@ impl Writer<'_> {
         Ok(Values::new())
     }
 
-    fn quotient(&self, copier: &mut Copier<'_, '_, '_>, value: Value, by: i64) -> Result<Value, BuildError> {
+    fn quotient(&self, copier: &mut Copier<'_, '_, '_>, value: Value, by: i64) -> Rewritten<Value> {
         let ty = copier.to.ty(value).clone();
-        let by = copier.to.constant(Attribute::integer(by, ty))?;
-        copier.to.op(arith::DIVSI).operand(value).operand(by).value()
+        let by = copier.to.integer(by, &ty)?;
+        Ok(copier.to.binary(arith::DIVSI, value, by)?)
     }
 
-    fn power(&self, copier: &mut Copier<'_, '_, '_>, value: Value) -> Result<Value, BuildError> {
+    fn power(&self, copier: &mut Copier<'_, '_, '_>, value: Value) -> Rewritten<Value> {
         let ty = copier.to.ty(value).clone();
         let numbers = match ty.element() {
             TileType::Integer(..) => {
                 let codes = ty.with_element(TileType::Float(Float::F8E8M0Fnu));
-                copier.to.op(tt::BITCAST).operand(value).result(codes).value()?
+                copier.to.unary(tt::BITCAST, value, codes)?
             }
             _ => value,
         };
-        copier.to.op(tt::FP_TO_FP).operand(numbers).result(ty.with_element(TileType::Float(Float::F32))).value()
+        Ok(copier.to.unary(tt::FP_TO_FP, numbers, ty.with_element(TileType::Float(Float::F32)))?)
     }
 
-    fn in_registers(&self, copier: &mut Copier<'_, '_, '_>, value: Value) -> Result<Value, BuildError> {
+    fn in_registers(&self, copier: &mut Copier<'_, '_, '_>, value: Value) -> Rewritten<Value> {
         let Some(memory) = copier.to.ty(value).as_memory() else { return Ok(value) };
         let ty = plain::tensor(memory, self.module);
-        copier.to.op(ttg::LOCAL_LOAD).operand(value).result(ty).value()
+        Ok(copier.to.unary(ttg::LOCAL_LOAD, value, ty)?)
     }
 
-    fn made_where(
-        &self,
-        copier: &mut Copier<'_, '_, '_>,
-        made: &Made,
-        condition: &[Value],
-    ) -> Result<Values, BuildError> {
-        let [_, term, other] = &made.parts[..] else { return Err(BuildError::UnknownOperation(made.name.clone())) };
-        let Some(&condition) = condition.first().filter(|condition| !always(copier, **condition)) else {
+    fn made_where(&self, copier: &mut Copier<'_, '_, '_>, made: &Made, condition: &[Value]) -> Rewritten<Values> {
+        let [_, term, other] = &made.parts[..] else {
+            return Err(BuildError::UnknownOperation(made.name.clone()).into());
+        };
+        let Some(&condition) = condition.first().filter(|condition| !copier.to.body().is_always(**condition)) else {
             return self.term(copier, term, None);
         };
         let (then, around) = copier.to.enter_region(Vec::new());
@@ -109,10 +106,10 @@ impl Writer<'_> {
         copier.to.op(scf::YIELD).operands("results", &number).done()?;
         copier.to.at(around);
         let choice = copier.to.op(scf::IF).operand(condition).made_region(then).made_region(otherwise);
-        choice.result(ty).values()
+        Ok(choice.result(ty).values()?)
     }
 
-    fn unless(&self, copier: &mut Copier<'_, '_, '_>, made: &Made, condition: &[Value]) -> Result<Values, BuildError> {
+    fn unless(&self, copier: &mut Copier<'_, '_, '_>, made: &Made, condition: &[Value]) -> Rewritten<Values> {
         let mut part = |place: usize, beside: Option<&TileType>| match made.parts.get(place) {
             Some(term) => self.term(copier, term, beside),
             None => Ok(Values::new()),

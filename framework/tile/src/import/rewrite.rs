@@ -7,7 +7,7 @@ use super::plain;
 use super::write::Writer;
 use super::{Imports, Meaning};
 use crate::op::Dialects;
-use crate::transform::{Copier, Rewrite, rewritten, unmade};
+use crate::transform::{Copier, Rewrite, Rewritten, each_function, rewritten, violation};
 use crate::{Attribute, Attributes, Function, Op, Operation, TileModule, TileType, TileViolation, Value, Values};
 use tilewright_target::nearest;
 
@@ -17,12 +17,10 @@ use tilewright_target::nearest;
 /// # Errors
 /// A [`TileViolation`] at an operation that the tables refuse, with the reason; at a library function that they don't know.
 pub fn import(module: &TileModule, imports: &Imports, dialects: &Dialects) -> Result<TileModule, TileViolation> {
-    let rewritten = |function: &Function| {
+    each_function(module, |function| {
         let mut rewrite = Importing { imports, dialects, module: &module.attributes, remembered: HashMap::new() };
         rewritten(function, dialects, &mut rewrite)
-    };
-    let functions = module.functions.iter().map(rewritten).collect::<Result<_, _>>()?;
-    Ok(TileModule { functions, attributes: module.attributes.clone(), location: module.location.clone() })
+    })
 }
 
 struct Importing<'i> {
@@ -53,11 +51,10 @@ impl<'i> Importing<'i> {
 }
 
 impl Rewrite for Importing<'_> {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<bool> {
         let operation = copier.from.op(op);
         let Some(meaning) = self.meaning(copier.function, operation)? else { return Ok(false) };
-        refuse(meaning, operation).map_err(|message| TileViolation::of(copier.function, operation, message))?;
-        let wrong = unmade(copier.function, operation);
+        refuse(meaning, operation).map_err(|message| violation(copier, op, message))?;
         let around = plain::around(self.module, copier.from, op);
         let writer = Writer { dialects: self.dialects, module: &around, op };
         if let Some(term) = &meaning.remember {
@@ -68,23 +65,19 @@ impl Rewrite for Importing<'_> {
         let having = meaning.having.iter().find(|(name, _)| has(operation, name));
         let terms = having.map_or(&meaning.terms, |(_, terms)| terms);
         let mut given = match &meaning.when {
-            Some(when) => writer.when(copier, when, terms).map_err(&wrong)?,
+            Some(when) => writer.when(copier, when, terms)?,
             None if matches!(&terms[..], [term] if term.is_recall()) => self.recall(copier, op)?,
-            None => writer.terms(copier, terms).map_err(&wrong)?,
+            None => writer.terms(copier, terms)?,
         };
         // What is done when it is there gives no tokens.
         for &result in operation.results.get(given.len()..).unwrap_or_default() {
             if !matches!(copier.from.ty(result), TileType::Token) {
                 break;
             }
-            given.push(copier.to.op(ub::POISON).result(TileType::Token).value().map_err(&wrong)?);
+            given.push(copier.to.op(ub::POISON).result(TileType::Token).value()?);
         }
         if given.len() < operation.results.len() {
-            return Err(TileViolation::of(
-                copier.function,
-                operation,
-                "the import table gives nothing for its results",
-            ));
+            return Err(violation(copier, op, "the import table gives nothing for its results"));
         }
         copier.bind_all(&operation.results, &given);
         Ok(true)
@@ -93,17 +86,16 @@ impl Rewrite for Importing<'_> {
 
 impl Importing<'_> {
     /// What was remembered for an operand, of the type that is asked for here.
-    fn recall(&self, copier: &mut Copier<'_, '_, '_>, op: Op) -> Result<Values, TileViolation> {
+    fn recall(&self, copier: &mut Copier<'_, '_, '_>, op: Op) -> Rewritten<Values> {
         let operation = copier.from.op(op);
         let key = operation.operands.first().map(|value| copier.value(*value));
         let Some(said) = key.and_then(|key| self.remembered.get(&key)).copied() else {
-            let message = "what it stands for is not said in this function before";
-            return Err(TileViolation::of(copier.function, operation, message));
+            return Err(violation(copier, op, "what it stands for is not said in this function before"));
         };
         let meaning = self.imports.operations.get(copier.from.op(said).name());
         let terms = meaning.map_or(&[][..], |meaning| &meaning.terms);
         let writer = Writer { dialects: self.dialects, module: self.module, op: said };
-        writer.terms_as(copier, terms, op).map_err(unmade(copier.function, operation))
+        writer.terms_as(copier, terms, op)
     }
 }
 

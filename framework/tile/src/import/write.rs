@@ -2,13 +2,9 @@
 
 use super::plain;
 use super::term::{Made, Said, Shape, Term};
-use crate::op::name::{arith, scf};
 use crate::op::{AttributeKind, Definition, Dialects};
-use crate::transform::Copier;
-use crate::{
-    Attribute, Attributes, BuildError, Dense, Float, Op, Operation, Signedness, TileType, TypedNumber, Value,
-    ValueOrigin, Values,
-};
+use crate::transform::{Copier, Rewritten};
+use crate::{Attribute, Attributes, BuildError, Float, Op, Operation, Signedness, TileType, Value, Values};
 
 /// Writes what stands for a foreign operation.
 pub(super) struct Writer<'i> {
@@ -39,12 +35,12 @@ fn is_token(ty: &TileType) -> bool {
 
 impl Writer<'_> {
     /// Writes terms, and gives the values of the last.
-    pub fn terms(&self, copier: &mut Copier<'_, '_, '_>, terms: &[Term]) -> Result<Values, BuildError> {
+    pub fn terms(&self, copier: &mut Copier<'_, '_, '_>, terms: &[Term]) -> Rewritten<Values> {
         self.terms_as(copier, terms, self.op)
     }
 
     /// The same with the results that another operation is to have.
-    pub fn terms_as(&self, copier: &mut Copier<'_, '_, '_>, terms: &[Term], of: Op) -> Result<Values, BuildError> {
+    pub fn terms_as(&self, copier: &mut Copier<'_, '_, '_>, terms: &[Term], of: Op) -> Rewritten<Values> {
         let Some((last, before)) = terms.split_last() else { return Ok(Values::new()) };
         for term in before {
             self.term(copier, term, None)?;
@@ -60,16 +56,16 @@ impl Writer<'_> {
     }
 
     /// Writes terms that are only done where a condition holds.
-    pub fn when(&self, copier: &mut Copier<'_, '_, '_>, when: &Term, terms: &[Term]) -> Result<Values, BuildError> {
+    pub fn when(&self, copier: &mut Copier<'_, '_, '_>, when: &Term, terms: &[Term]) -> Rewritten<Values> {
         let condition = self.term(copier, when, None)?;
-        let Some(condition) = condition.first().copied().filter(|condition| !always(copier, *condition)) else {
+        let is_open = |condition: &Value| !copier.to.body().is_always(*condition);
+        let Some(condition) = condition.first().copied().filter(is_open) else {
             return self.terms(copier, terms);
         };
-        let (region, around) = copier.to.enter_region(Vec::new());
-        self.terms(copier, terms)?;
-        copier.to.op(scf::YIELD).done()?;
-        copier.to.at(around);
-        copier.to.op(scf::IF).operand(condition).made_region(region).empty_region().values()
+        copier.when(condition, |copier| {
+            self.terms(copier, terms)?;
+            Ok(Values::new())
+        })
     }
 
     /// The operands that a term names.
@@ -89,7 +85,7 @@ impl Writer<'_> {
         copier: &mut Copier<'_, '_, '_>,
         term: &Term,
         beside: Option<&TileType>,
-    ) -> Result<Values, BuildError> {
+    ) -> Rewritten<Values> {
         match term {
             Term::Operands(_) => Ok(self.operands(copier, term)),
             Term::Number(text) => {
@@ -107,7 +103,7 @@ impl Writer<'_> {
         copier: &mut Copier<'_, '_, '_>,
         made: &Made,
         outermost: Option<Outermost<'_>>,
-    ) -> Result<Values, BuildError> {
+    ) -> Rewritten<Values> {
         let groups = self.groups(copier, made)?;
         self.operation_of(copier, made, &groups, outermost)
     }
@@ -119,7 +115,7 @@ impl Writer<'_> {
         made: &Made,
         groups: &[Values],
         outermost: Option<Outermost<'_>>,
-    ) -> Result<Values, BuildError> {
+    ) -> Rewritten<Values> {
         let definition = self.dialects.get(&made.name).cloned();
         let definition = definition.ok_or_else(|| BuildError::UnknownOperation(made.name.clone()))?;
         let result = match outermost {
@@ -148,11 +144,11 @@ impl Writer<'_> {
         if let Some(ty) = result {
             op = op.result(ty);
         }
-        op.values()
+        Ok(op.values()?)
     }
 
     /// The operands of each group; numbers get the type of the first operand that has one.
-    pub(super) fn groups(&self, copier: &mut Copier<'_, '_, '_>, made: &Made) -> Result<Vec<Values>, BuildError> {
+    pub(super) fn groups(&self, copier: &mut Copier<'_, '_, '_>, made: &Made) -> Rewritten<Vec<Values>> {
         let mut groups = vec![Values::new(); made.parts.len()];
         let is_number = |term: &Term| matches!(term, Term::Number(_));
         for (group, term) in groups.iter_mut().zip(&made.parts).filter(|(_, term)| !is_number(term)) {
@@ -190,14 +186,6 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a condition is the constant that always holds.
-pub(super) fn always(copier: &Copier<'_, '_, '_>, condition: Value) -> bool {
-    let body = copier.to.body();
-    let ValueOrigin::Result(op, _) = body.origin(condition) else { return false };
-    let value = body.op(op).attributes.get("value").and_then(Attribute::as_integer);
-    body.op(op).name() == arith::CONSTANT && value.is_some_and(|value| value != 0)
-}
-
 /// The element of a name.
 fn element(name: &str) -> Option<TileType> {
     let bits = name.strip_prefix('i').and_then(|bits| bits.parse().ok());
@@ -207,15 +195,11 @@ fn element(name: &str) -> Option<TileType> {
 
 /// A number of a type; a tensor has it everywhere.
 fn number(text: &str, ty: &TileType) -> Option<Attribute> {
-    let bits = match ty.element() {
-        TileType::Float(float) => float.encode(text.parse().ok()?)?,
-        TileType::Integer(bits, _) => text.parse::<i64>().ok()? as u64 & (u64::MAX >> (64 - (*bits).clamp(1, 64))),
-        _ => return None,
-    };
-    Some(match ty {
-        TileType::Tensor(_) => Attribute::Dense(Dense { ty: ty.clone(), elements: [bits].into() }),
-        _ => Attribute::Number(TypedNumber { bits, ty: ty.clone() }),
-    })
+    match ty.element() {
+        TileType::Float(float) => Some(Attribute::of_bits(float.encode(text.parse().ok()?)?, ty.clone())),
+        TileType::Integer(..) => Some(Attribute::integer(text.parse().ok()?, ty.clone())),
+        _ => None,
+    }
 }
 
 /// An attribute as the kind has it: a number of a word as the word.

@@ -4,14 +4,14 @@
 //! nothing more and go. Where groups of warps do different things, the phase that expects the bytes of copies is arrived at
 //! behind the last of them.
 
-use crate::op::name::{arith, scf, tt, ttg, tw};
+use crate::op::name::{tt, ttg, tw};
 use std::collections::HashMap;
 
 use crate::import::plain;
 use crate::op::Dialects;
-use crate::{Attribute, Attributes, Body, BuildError, Op, TileModule, TileViolation, Value, ValueOrigin};
+use crate::{Attribute, Attributes, Body, BuildError, Op, TileModule, TileViolation, Value, Values};
 
-use super::{Copier, Rewrite, rewritten, unmade};
+use super::{Copier, Rewrite, Rewritten, each_function, rewritten};
 
 const LOAD: &str = tw::LOAD_BOX;
 /// A program that says which memory a launch maps means copies that go on.
@@ -23,7 +23,7 @@ const EXPECT: &str = tw::MBARRIER_EXPECT;
 /// # Errors
 /// A [`TileViolation`] at a phase that expects other bytes than the copies behind it bring, where groups of warps depend on it.
 pub fn at_once(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
-    let rewritten = |function: &crate::Function| {
+    each_function(module, |function| {
         let Some(body) = &function.body else { return Ok(function.clone()) };
         let all = body.walk(body.root());
         let goes_on = all.iter().any(|&op| body.op(op).name() == MAPPED);
@@ -39,9 +39,7 @@ pub fn at_once(module: &TileModule, dialects: &Dialects) -> Result<TileModule, T
             }
         }
         rewritten(function, dialects, &mut AtOnce { module: &module.attributes, in_groups, last })
-    };
-    let functions = module.functions.iter().map(rewritten).collect::<Result<_, _>>()?;
-    Ok(TileModule { functions, attributes: module.attributes.clone(), location: module.location.clone() })
+    })
 }
 
 fn is_word(name: &str) -> bool {
@@ -86,12 +84,10 @@ struct AtOnce<'m> {
 }
 
 impl Rewrite for AtOnce<'_> {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
-        let operation = copier.from.op(op);
-        let wrong = unmade(copier.function, operation);
-        match operation.name() {
-            LOAD => self.load(op, copier).map_err(wrong)?,
-            tw::STORE_BOX => self.store(op, copier).map_err(wrong)?,
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<bool> {
+        match copier.from.op(op).name() {
+            LOAD => self.load(op, copier)?,
+            tw::STORE_BOX => self.store(op, copier)?,
             tw::AWAIT_BOXES | EXPECT => {}
             name if name.starts_with("tw.mbarrier_") => return Ok(!self.in_groups),
             _ => return Ok(false),
@@ -101,22 +97,21 @@ impl Rewrite for AtOnce<'_> {
 }
 
 impl AtOnce<'_> {
-    fn load(&self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), BuildError> {
-        let acts = copier.from.operand(op, "acts").filter(|acts| !always(copier.from, *acts));
-        match acts.map(|acts| copier.value(acts)) {
+    fn load(&self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
+        match copier.from.operand(op, "acts").filter(|acts| !copier.from.is_always(*acts)) {
             None => self.copied(op, copier)?,
             Some(acts) => {
-                let (region, around) = copier.to.enter_region(Vec::new());
-                self.copied(op, copier)?;
-                copier.to.op(scf::YIELD).done()?;
-                copier.to.at(around);
-                copier.to.op(scf::IF).operand(acts).made_region(region).empty_region().values()?;
+                copier.when(copier.value(acts), |copier| {
+                    self.copied(op, copier)?;
+                    Ok(Values::new())
+                })?;
             }
         }
         let Some(&expect) = self.last.get(&op) else { return Ok(()) };
         let [mbarrier, acts] = ["mbarrier", "acts"].map(|group| copier.all(copier.from.operands(expect, group)));
         let arrive = copier.to.op(tw::MBARRIER_ARRIVE).operands("mbarrier", &mbarrier).operands("acts", &acts);
-        arrive.attribute("count", Attribute::integer(1, crate::TileType::integer(32))).done().map(drop)
+        arrive.attribute("count", 1).done()?;
+        Ok(())
     }
 
     fn copied(&self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), BuildError> {
@@ -138,11 +133,4 @@ impl AtOnce<'_> {
         let store = copier.to.op(tt::DESCRIPTOR_STORE).operands("desc", &desc).operands("src", &[tensor]);
         store.operands("indices", &indices).done().map(drop)
     }
-}
-
-/// Whether a condition is the constant that always holds.
-fn always(body: &Body, condition: Value) -> bool {
-    let ValueOrigin::Result(op, _) = body.origin(condition) else { return false };
-    let value = body.op(op).attributes.get("value").and_then(Attribute::as_integer);
-    body.op(op).name() == arith::CONSTANT && value.is_some_and(|value| value != 0)
 }

@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 
+use super::rewrite_error::{RewriteError, Rewritten};
 use crate::op::Dialects;
-use crate::{Block, Body, Function, FunctionBuilder, Op, Region, TileType, TileViolation, Value, Values};
+use crate::op::name::scf;
+use crate::{Block, Body, Function, FunctionBuilder, Op, Region, TileModule, TileType, TileViolation, Value, Values};
 
 /// What stands in the place of operations.
 pub(crate) trait Rewrite {
     /// Adds what stands for an operation of `copier.from`, and binds its results; or does nothing and says no, and the
     /// operation is copied as it is.
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation>;
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<bool>;
 }
 
 /// Copies of a body's operations, added to a function.
@@ -37,6 +39,20 @@ pub(crate) fn rewritten(
     copier.blocks_of(from.root(), root, 1);
     copier.fill(from.root(), entry, rewrite)?;
     Ok(to.finish())
+}
+
+/// A module with each function rewritten.
+pub(crate) fn each_function(
+    module: &TileModule,
+    rewrite: impl FnMut(&Function) -> Result<Function, TileViolation>,
+) -> Result<TileModule, TileViolation> {
+    let functions = module.functions.iter().map(rewrite).collect::<Result<_, _>>()?;
+    Ok(TileModule { functions, attributes: module.attributes.clone(), location: module.location.clone() })
+}
+
+/// A violation at an operation of the function that is rewritten.
+pub(crate) fn violation(copier: &Copier<'_, '_, '_>, op: Op, message: impl Into<String>) -> RewriteError {
+    TileViolation::of(copier.function, copier.from.op(op), message).into()
 }
 
 impl<'a, 'b, 'd> Copier<'a, 'b, 'd> {
@@ -120,7 +136,8 @@ impl<'a, 'b, 'd> Copier<'a, 'b, 'd> {
     /// Adds what stands for an operation.
     pub fn op(&mut self, op: Op, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
         self.to.located(self.from.op(op).location.clone());
-        if rewrite.rewrite(op, self)? { Ok(()) } else { self.plain(op, rewrite) }
+        let wrong = |error: RewriteError| error.at(self.function, self.from.op(op));
+        if rewrite.rewrite(op, self).map_err(wrong)? { Ok(()) } else { self.plain(op, rewrite) }
     }
 
     /// Adds an operation as it is; what is in its regions is rewritten.
@@ -147,5 +164,22 @@ impl<'a, 'b, 'd> Copier<'a, 'b, 'd> {
         body.append_op(block, made);
         let results = body.op(made).results.clone();
         self.bind_all(&operation.results, &results);
+    }
+
+    /// An `scf.if` that yields the values of `then`; if the condition does not hold, zeros.
+    pub fn when(&mut self, condition: Value, then: impl FnOnce(&mut Self) -> Rewritten<Values>) -> Rewritten<Values> {
+        let (yes, around) = self.to.enter_region(Vec::new());
+        let values = then(self)?;
+        self.to.op(scf::YIELD).operands("results", &values).done()?;
+        self.to.at(around);
+        let types: Vec<TileType> = values.iter().map(|value| self.to.ty(*value).clone()).collect();
+        if types.is_empty() {
+            return Ok(self.to.op(scf::IF).operand(condition).made_region(yes).empty_region().values()?);
+        }
+        let (no, around) = self.to.enter_region(Vec::new());
+        let zeros = types.iter().map(|ty| self.to.zeros(ty)).collect::<Result<Vec<_>, _>>()?;
+        self.to.op(scf::YIELD).operands("results", &zeros).done()?;
+        self.to.at(around);
+        Ok(self.to.op(scf::IF).operand(condition).made_region(yes).made_region(no).results(types).values()?)
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::copy::{Copier, Rewrite, rewritten};
+use super::{Rewritten, violation};
 use crate::op::Dialects;
 use crate::{Attribute, Function, Op, TileModule, TileViolation};
 
@@ -33,12 +34,12 @@ struct Inline<'m> {
 }
 
 impl Rewrite for Inline<'_> {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<bool> {
         let operation = copier.from.op(op);
         if operation.name() != tt::CALL {
             return Ok(false);
         }
-        let wrong = |message: String| TileViolation::of(copier.function, operation, message);
+        let wrong = |message: String| violation(copier, op, message);
         let name = operation.attributes.get("callee").and_then(Attribute::as_text).unwrap_or_default();
         let callee = self.functions.get(name).copied();
         let callee = callee.ok_or_else(|| wrong(format!("there is no function `@{name}`")))?;

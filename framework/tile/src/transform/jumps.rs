@@ -7,14 +7,14 @@
 //! A block that is jumped back to begins a loop, whose code is written within an `scf.while`: the jump back is one of the ways
 //! out of that code, on which the loop goes on, and the others are where it goes when it has been left.
 
-use crate::op::name::{arith, cf, scf, ub};
+use crate::op::name::{cf, scf, ub};
 use std::collections::BTreeMap;
 
 use super::carried::carried;
 use super::copy::{Copier, Rewrite};
 use super::graph::Graph;
-use super::unmade;
-use crate::{Attribute, BuildError, Op, Operation, Region, TileType, TileViolation, Value, Values};
+use super::{Rewritten, violation};
+use crate::{Attribute, BuildError, Op, Operation, Region, TileType, Value, Values};
 
 /// The way out of the region; others are the places of blocks.
 const END: usize = i32::MAX as usize;
@@ -53,11 +53,11 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         region: Region,
         results: &'w [TileType],
         rewrite: &'w mut dyn Rewrite,
-    ) -> Result<Values, TileViolation> {
+    ) -> Rewritten<Values> {
         let graph = Graph::of(copier.from, region).map_err(|jump| {
             let message = "it jumps back into what is entered elsewhere: a loop is entered at the block that is jumped \
                            back to alone, or written as `scf.for` or `scf.while`";
-            TileViolation::of(copier.function, copier.from.op(jump), message)
+            violation(copier, jump, message)
         })?;
         if graph.blocks.is_empty() {
             return Ok(Values::new());
@@ -69,7 +69,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
     }
 
     /// The code of a block and of its joins; of a loop's head that of the loop, and of what is reached behind it.
-    fn code(&mut self, place: usize) -> Result<Ways, TileViolation> {
+    fn code(&mut self, place: usize) -> Rewritten<Ways> {
         if self.graph.loops.contains_key(&place) && !self.open.contains(&place) {
             self.repeated(place)
         } else {
@@ -77,7 +77,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         }
     }
 
-    pub fn once(&mut self, place: usize) -> Result<Ways, TileViolation> {
+    pub fn once(&mut self, place: usize) -> Rewritten<Ways> {
         let from = self.copier.from;
         let Some((last, ops)) = from.ops(self.graph.blocks[place]).split_last() else {
             return Ok(Ways::one(END, Values::new()));
@@ -85,7 +85,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         self.depth += 1;
         if self.depth > MOST_DEPTH {
             let message = format!("more than {MOST_DEPTH} jumps are within each other");
-            return Err(TileViolation::of(self.copier.function, from.op(*last), message));
+            return Err(violation(self.copier, *last, message));
         }
         ops.iter().try_for_each(|op| self.copier.op(*op, self.rewrite))?;
         let mut ways = self.jump(*last)?;
@@ -98,7 +98,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
     }
 
     /// What ends a block.
-    fn jump(&mut self, op: Op) -> Result<Ways, TileViolation> {
+    fn jump(&mut self, op: Op) -> Rewritten<Ways> {
         let operation = self.copier.from.op(op);
         let along = |range: std::ops::Range<usize>| operation.operands.get(range).unwrap_or_default();
         let successors = operation.successors.iter().map(|to| (to.block, along(to.operands.clone())));
@@ -110,7 +110,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         let targets: Vec<(usize, Values)> = successors.map(target).collect();
         match (operation.name(), &targets[..]) {
             (ub::UNREACHABLE, _) => {
-                let poison = self.poison(END, operation)?;
+                let poison = self.poison(END)?;
                 Ok(Ways::one(END, poison))
             }
             (_, []) => Ok(Ways::one(END, self.copier.all(&operation.operands))),
@@ -124,12 +124,13 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
                 };
                 self.either(operation, condition, reached, go(yes), go(no))
             }
-            (_, targets) => self.switch(operation, targets),
+            (_, targets) => self.switch(op, targets),
         }
     }
 
     /// One jump for each number, and the first where it is none of them.
-    fn switch(&mut self, operation: &Operation, targets: &[(usize, Values)]) -> Result<Ways, TileViolation> {
+    fn switch(&mut self, op: Op, targets: &[(usize, Values)]) -> Rewritten<Ways> {
+        let operation = self.copier.from.op(op);
         let numbers = match operation.attributes.get("case_values") {
             Some(Attribute::Dense(dense)) => dense.elements.to_vec(),
             Some(Attribute::List(list)) => {
@@ -138,7 +139,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
             _ => Vec::new(),
         };
         if numbers.len() + 1 != targets.len() {
-            return Err(TileViolation::of(self.copier.function, operation, "it has not one number for each case"));
+            return Err(violation(self.copier, op, "it has not one number for each case"));
         }
         let flag = self.copier.value(operation.operands[0]);
         self.cases(operation, flag, &numbers, targets)
@@ -150,13 +151,11 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         flag: Value,
         numbers: &[u64],
         targets: &[(usize, Values)],
-    ) -> Result<Ways, TileViolation> {
+    ) -> Rewritten<Ways> {
         let (Some(number), [default, first, ..]) = (numbers.first(), targets) else {
             return self.go(targets[0].0, &targets[0].1);
         };
-        let ty = self.copier.to.ty(flag).clone();
-        let is =
-            self.is(flag, Attribute::integer(*number as i64, ty)).map_err(unmade(self.copier.function, operation))?;
+        let is = self.is(flag, *number as i64)?;
         let others: Vec<_> = std::iter::once(default).chain(&targets[2..]).cloned().collect();
         let first = first.clone();
         let reached = others.iter().chain([&first]).flat_map(|(target, _)| self.ways_to(*target)).collect();
@@ -166,7 +165,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
     }
 
     /// Goes on at a block: with its code, where no other jump comes there.
-    fn go(&mut self, target: usize, along: &[Value]) -> Result<Ways, TileViolation> {
+    fn go(&mut self, target: usize, along: &[Value]) -> Rewritten<Ways> {
         if self.waits(target) {
             return Ok(Ways::one(target, along.into()));
         }
@@ -181,14 +180,14 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
     }
 
     /// A block that several jumps go to, where some of the ways lead.
-    pub fn join(&mut self, mut ways: Ways, join: usize, at: &Operation) -> Result<Ways, TileViolation> {
+    pub fn join(&mut self, mut ways: Ways, join: usize, at: &Operation) -> Rewritten<Ways> {
         let Some(along) = ways.along.remove(&join) else { return Ok(ways) };
         if ways.along.is_empty() {
             self.bind(join, &along);
             return self.code(join);
         }
         let Some(taken) = ways.taken else { return Ok(ways) };
-        let here = self.is_way(taken, join).map_err(unmade(self.copier.function, at))?;
+        let here = self.is_way(taken, join)?;
         let reached = ways.along.keys().chain(&self.exits[join]).copied().collect();
         let yes = |jumps: &mut Self| {
             jumps.bind(join, &along);
@@ -203,9 +202,9 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         at: &Operation,
         condition: Value,
         mut reached: Vec<usize>,
-        yes: impl FnOnce(&mut Self) -> Result<Ways, TileViolation>,
-        no: impl FnOnce(&mut Self) -> Result<Ways, TileViolation>,
-    ) -> Result<Ways, TileViolation> {
+        yes: impl FnOnce(&mut Self) -> Rewritten<Ways>,
+        no: impl FnOnce(&mut Self) -> Rewritten<Ways>,
+    ) -> Rewritten<Ways> {
         reached.sort_unstable();
         reached.dedup();
         let yes = self.branch(at, &reached, yes)?;
@@ -215,8 +214,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         let types: Vec<_> = reached.iter().map(|way| self.along_types(*way)).collect();
         let choice = self.copier.to.op(scf::IF).operand(condition).made_region(yes).made_region(no);
         let results = selector.iter().chain(types.iter().flatten());
-        let choice = results.fold(choice, |choice, ty| choice.result(ty.clone()));
-        let values = choice.values().map_err(unmade(self.copier.function, at))?;
+        let values = choice.results(results.cloned()).values()?;
         let mut rest = values.iter().copied();
         let taken = selector.and_then(|_| rest.next());
         let along = reached.iter().zip(&types).map(|(way, types)| (*way, rest.by_ref().take(types.len()).collect()));
@@ -228,29 +226,28 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         &mut self,
         at: &Operation,
         reached: &[usize],
-        code: impl FnOnce(&mut Self) -> Result<Ways, TileViolation>,
-    ) -> Result<Region, TileViolation> {
+        code: impl FnOnce(&mut Self) -> Rewritten<Ways>,
+    ) -> Rewritten<Region> {
         let (region, around) = self.copier.to.enter_region(Vec::new());
         let ways = code(self)?;
         self.copier.to.located(at.location.clone());
-        let wrong = unmade(self.copier.function, at);
         let mut given = Values::new();
         if reached.len() > 1 {
             given.push(match ways.taken {
                 Some(taken) => taken,
                 None => {
                     let way = ways.along.keys().next().map_or(0, |way| *way as i64);
-                    self.copier.to.constant(Attribute::integer(way, TileType::integer(32))).map_err(&wrong)?
+                    self.copier.to.integer(way, &TileType::integer(32))?
                 }
             });
         }
         for way in reached {
             match ways.along.get(way) {
                 Some(along) => given.extend_from_slice(along),
-                None => given.extend(self.poison(*way, at)?),
+                None => given.extend(self.poison(*way)?),
             }
         }
-        self.copier.to.op(scf::YIELD).operands("results", &given).done().map_err(wrong)?;
+        self.copier.to.op(scf::YIELD).operands("results", &given).done()?;
         self.copier.to.at(around);
         Ok(region)
     }
@@ -282,22 +279,21 @@ impl Jumps<'_, '_, '_, '_> {
     }
 
     /// Values for a way that is not taken.
-    fn poison(&mut self, way: usize, at: &Operation) -> Result<Values, TileViolation> {
+    fn poison(&mut self, way: usize) -> Rewritten<Values> {
         let types = self.along_types(way);
-        let values = types.into_iter().map(|ty| self.copier.to.op(ub::POISON).result(ty).value());
-        values.collect::<Result<_, BuildError>>().map_err(unmade(self.copier.function, at))
+        types.into_iter().map(|ty| Ok(self.copier.to.op(ub::POISON).result(ty).value()?)).collect()
     }
 
     /// Whether the way that is taken is this one.
     pub fn is_way(&mut self, taken: Value, way: usize) -> Result<Value, BuildError> {
-        self.is(taken, Attribute::integer(way as i64, TileType::integer(32)))
+        self.is(taken, way as i64)
     }
 
     /// Whether a number is this one.
-    fn is(&mut self, number: Value, value: Attribute) -> Result<Value, BuildError> {
-        let value = self.copier.to.constant(value)?;
-        let equal = Attribute::Word("eq".into());
-        self.copier.to.op(arith::CMPI).attribute("predicate", equal).operand(number).operand(value).value()
+    fn is(&mut self, number: Value, value: i64) -> Result<Value, BuildError> {
+        let ty = self.copier.to.ty(number).clone();
+        let value = self.copier.to.integer(value, &ty)?;
+        self.copier.to.compare("eq", number, value)
     }
 }
 

@@ -15,27 +15,18 @@ mod graph;
 mod inline;
 mod jumps;
 pub mod loads;
-mod maker;
 mod pipeliner;
 mod repeated;
+mod rewrite_error;
 mod scaled;
 mod structure;
 mod unused;
 
 pub use at_once::at_once;
 pub use captured::{captured, outside};
-pub(crate) use copy::{Copier, Rewrite, rewritten};
+pub(crate) use copy::{Copier, Rewrite, each_function, rewritten, violation};
 pub use inline::inline_calls;
+pub(crate) use rewrite_error::{RewriteError, Rewritten};
 pub use scaled::scaled_before;
 pub use structure::structure;
 pub use unused::remove_unused;
-
-use super::{BuildError, Function, Operation, TileViolation};
-
-/// An operation that a transformation could not make, at the one that it was to stand for.
-pub(crate) fn unmade<'a>(
-    function: &'a Function,
-    operation: &'a Operation,
-) -> impl Fn(BuildError) -> TileViolation + 'a {
-    move |error| TileViolation::of(function, operation, error.to_string())
-}

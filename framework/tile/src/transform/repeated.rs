@@ -1,18 +1,17 @@
 //! Loops of jumps as `scf.while`.
 
 use super::jumps::{Jumps, Ways};
-use super::unmade;
+use super::{Rewritten, violation};
 use crate::op::name::scf;
-use crate::{TileViolation, Value, Values};
+use crate::{Value, Values};
 
 impl Jumps<'_, '_, '_, '_> {
     /// The loop of a head whose values are bound, and what is reached behind it. A turn is the first region, which says whether it
     /// goes on by the way back to the head; the second hands on what that brings.
-    pub(super) fn repeated(&mut self, head: usize) -> Result<Ways, TileViolation> {
+    pub(super) fn repeated(&mut self, head: usize) -> Rewritten<Ways> {
         let from = self.copier.from;
         let block = self.graph.blocks[head];
         let Some(last) = from.ops(block).last().copied() else { return self.once(head) };
-        let wrong = unmade(self.copier.function, from.op(last));
         let takes = self.takes(head);
         let (initial, types) = (self.copier.all(&takes), self.copier.types(&takes));
         let (turn, around) = self.copier.to.enter_region(types.clone());
@@ -23,26 +22,24 @@ impl Jumps<'_, '_, '_, '_> {
         self.open.pop();
         let next = ways.along.remove(&head).unwrap_or_default();
         let Some(taken) = ways.taken.filter(|_| !ways.along.is_empty()) else {
-            let message = "nothing leaves the loop that begins here";
-            return Err(TileViolation::of(self.copier.function, from.op(last), message));
+            return Err(violation(self.copier, last, "nothing leaves the loop that begins here"));
         };
         self.copier.to.located(from.op(last).location.clone());
-        let again = self.is_way(taken, head).map_err(&wrong)?;
+        let again = self.is_way(taken, head)?;
         // Which way is taken, what the ways bring, and what goes on.
         let number = (ways.along.len() > 1).then_some(taken);
         let passed: Values = number.iter().chain(ways.along.values().flatten()).chain(&next).copied().collect();
-        let ended = self.copier.to.op(scf::CONDITION).operand(again).operands("arguments", &passed).done();
-        ended.map_err(&wrong)?;
+        self.copier.to.op(scf::CONDITION).operand(again).operands("arguments", &passed).done()?;
         self.copier.to.at(around);
         let passed_types: Vec<_> = passed.iter().map(|value| self.copier.to.ty(*value).clone()).collect();
         let (hand_on, around) = self.copier.to.enter_region(passed_types.clone());
         let arguments: Values = self.copier.to.body().arguments(self.copier.to.block()).into();
         let handed = &arguments[passed.len() - next.len()..];
-        self.copier.to.op(scf::YIELD).operands("results", handed).done().map_err(&wrong)?;
+        self.copier.to.op(scf::YIELD).operands("results", handed).done()?;
         self.copier.to.at(around);
         let made = self.copier.to.op(scf::WHILE).operands("initial", &initial);
         let made = made.made_region(turn).made_region(hand_on);
-        let made = passed_types.into_iter().fold(made, |made, ty| made.result(ty)).values().map_err(&wrong)?;
+        let made = made.results(passed_types).values()?;
         let mut rest = made.iter().copied();
         ways.taken = number.and_then(|_| rest.next());
         for along in ways.along.values_mut() {

@@ -9,7 +9,7 @@ use crate::op::Dialects;
 use crate::op::name::{arith, tt, ttg};
 use crate::{Attribute, Attributes, Body, BuildError, Float, Op, TileModule, TileType, TileViolation, Value};
 
-use super::{Copier, Rewrite, rewritten, unmade};
+use super::{Copier, Rewrite, Rewritten, each_function, rewritten};
 
 const PRODUCT: &str = tt::DOT_SCALED;
 
@@ -49,15 +49,13 @@ impl Side {
 /// # Errors
 /// A [`TileViolation`] at a product that breaks the rules.
 pub fn scaled_before(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
-    let functions = module.functions.iter().map(|function| {
+    each_function(module, |function| {
         let Some(body) = &function.body else { return Ok(function.clone()) };
         if !body.walk(body.root()).iter().any(|&op| is_meant(body, op)) {
             return Ok(function.clone());
         }
         rewritten(function, dialects, &mut ScaledBefore { module: &module.attributes })
-    });
-    let functions = functions.collect::<Result<_, _>>()?;
-    Ok(TileModule { functions, attributes: module.attributes.clone(), location: module.location.clone() })
+    })
 }
 
 fn is_meant(body: &Body, op: Op) -> bool {
@@ -69,13 +67,12 @@ struct ScaledBefore<'m> {
 }
 
 impl Rewrite for ScaledBefore<'_> {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<bool> {
         if !is_meant(copier.from, op) {
             return Ok(false);
         }
-        let wrong = unmade(copier.function, copier.from.op(op));
         let around = plain::around(self.module, copier.from, op);
-        product(op, copier, &around).map_err(wrong)?;
+        product(op, copier, &around)?;
         Ok(true)
     }
 }
@@ -123,10 +120,6 @@ impl Maker<'_, '_, '_, '_, '_> {
         self.copier.to.ty(value).clone()
     }
 
-    fn unary(&mut self, name: &str, value: Value, ty: TileType) -> Result<Value, BuildError> {
-        self.copier.to.op(name).operand(value).result(ty).value()
-    }
-
     /// A tensor of a shape, in a layout where the module's tensors have layouts.
     fn plain(&self, shape: &[u64], element: TileType) -> TileType {
         plain::of_shape(shape, &element, self.around)
@@ -160,7 +153,9 @@ impl Maker<'_, '_, '_, '_, '_> {
     fn as_float(&mut self, value: Value, float: Float) -> Result<Value, BuildError> {
         let ty = self.ty(value);
         let numbers = match ty.element() {
-            TileType::Integer(..) => self.unary(tt::BITCAST, value, ty.with_element(TileType::Float(float)))?,
+            TileType::Integer(..) => {
+                self.copier.to.unary(tt::BITCAST, value, ty.with_element(TileType::Float(float)))?
+            }
             _ => value,
         };
         if *self.ty(numbers).element() == self.element {
@@ -184,9 +179,9 @@ impl Maker<'_, '_, '_, '_, '_> {
             each = self.turned(each, &shape)?;
         }
         if self.ty(each) != ty {
-            each = self.unary(ttg::CONVERT_LAYOUT, each, ty.clone())?;
+            each = self.copier.to.unary(ttg::CONVERT_LAYOUT, each, ty.clone())?;
         }
-        self.copier.to.op(arith::MULF).operand(factor).operand(each).result(ty).value()
+        self.copier.to.binary(arith::MULF, factor, each)
     }
 
     /// Each number so many times, one after the other along the last axis.
@@ -203,9 +198,9 @@ impl Maker<'_, '_, '_, '_, '_> {
         let one = one.value()?;
         shape[axis] = times;
         let many = self.ty(one).layout().cloned();
-        let many = self.unary(tt::BROADCAST, one, TileType::tensor(shape, element.clone(), many))?;
+        let many = self.copier.to.unary(tt::BROADCAST, one, TileType::tensor(shape, element.clone(), many))?;
         let whole = self.plain(&whole, element);
-        self.unary(tt::RESHAPE, many, whole)
+        self.copier.to.unary(tt::RESHAPE, many, whole)
     }
 
     /// Lines as columns of a factor of this shape.

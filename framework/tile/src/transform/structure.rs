@@ -6,7 +6,7 @@
 
 use super::copy::{Copier, Rewrite};
 use super::jumps::Jumps;
-use super::unmade;
+use super::{RewriteError, Rewritten, each_function};
 use crate::op::Dialects;
 use crate::op::name::{scf, tt, ub};
 use crate::{Block, FunctionBuilder, Op, Region, TileModule, TileViolation, Values};
@@ -18,33 +18,29 @@ use crate::{Block, FunctionBuilder, Op, Region, TileModule, TileViolation, Value
 /// A [`TileViolation`] at the jump: of a jump back into what is entered elsewhere too, of a loop that nothing leaves, or where too many
 /// are within each other.
 pub fn structure(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
-    let mut functions = Vec::with_capacity(module.functions.len());
-    for function in &module.functions {
-        let Some(from) = &function.body else {
-            functions.push(function.clone());
-            continue;
-        };
+    each_function(module, |function| {
+        let Some(from) = &function.body else { return Ok(function.clone()) };
         let mut to = FunctionBuilder::like(dialects, function);
         let mut copier = Copier::new(function, from, &mut to);
         let entry = from.blocks(from.root()).first().map_or(&[][..], |entry| from.arguments(*entry));
         let arguments = copier.to.arguments().to_vec();
         copier.bind_all(entry, &arguments);
-        let given = Jumps::write(&mut copier, from.root(), &function.signature.results, &mut Structure)?;
+        let given = Jumps::write(&mut copier, from.root(), &function.signature.results, &mut Structure);
+        let written = given.and_then(|given| Ok(copier.to.op(tt::RETURN).operands("srcs", &given).done()?));
         let last = from.blocks(from.root()).last().and_then(|block| from.ops(*block).last());
-        let returned = copier.to.op(tt::RETURN).operands("srcs", &given).done();
-        if let (Err(error), Some(last)) = (returned, last) {
-            return Err(unmade(function, from.op(*last))(error));
+        match (written, last) {
+            (Err(RewriteError::Violation(violation)), _) => Err(violation),
+            (Err(error), Some(last)) => Err(error.at(function, from.op(*last))),
+            _ => Ok(to.finish()),
         }
-        functions.push(to.finish());
-    }
-    Ok(TileModule { functions, attributes: module.attributes.clone(), location: module.location.clone() })
+    })
 }
 
 /// Puts regions that run once where they stand, and makes one block of those with jumps.
 struct Structure;
 
 impl Rewrite for Structure {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<bool> {
         let operation = copier.from.op(op);
         if let (Some(region), scf::EXECUTE_REGION) = (operation.regions.first(), operation.name()) {
             let types = copier.types(&operation.results);
@@ -65,7 +61,7 @@ impl Rewrite for Structure {
 
 impl Structure {
     /// A region of one block.
-    fn region(&mut self, region: Region, copier: &mut Copier<'_, '_, '_>) -> Result<Region, TileViolation> {
+    fn region(&mut self, region: Region, copier: &mut Copier<'_, '_, '_>) -> Rewritten<Region> {
         let from = copier.from;
         let blocks = from.blocks(region);
         let arguments = blocks.first().map_or(&[][..], |entry| from.arguments(*entry));

@@ -5,8 +5,7 @@ use super::expander::{Expander, Made};
 use super::{packed, pipeline};
 use crate::op::Dialects;
 use crate::op::name::{scf, tw};
-use crate::transform::maker::violation;
-use crate::transform::{Copier, Rewrite, rewritten};
+use crate::transform::{Copier, Rewrite, Rewritten, rewritten, violation};
 use crate::{Function, Op, TileType, TileViolation, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -45,7 +44,7 @@ pub fn expand(function: &Function, choices: &Choices, dialects: &Dialects) -> Re
 }
 
 impl Rewrite for Expander<'_> {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<bool> {
         let name = Arc::clone(&copier.from.op(op).definition.name);
         match &*name {
             tw::GLOBAL_VIEW => self.global_view(op, copier)?,
@@ -67,7 +66,7 @@ impl Rewrite for Expander<'_> {
 
 impl Expander<'_> {
     /// Views and narrow elements mean something to copies and casts alone.
-    fn is_known(&self, op: Op, copier: &Copier<'_, '_, '_>) -> Result<(), TileViolation> {
+    fn is_known(&self, op: Op, copier: &Copier<'_, '_, '_>) -> Rewritten<()> {
         let operation = copier.from.op(op);
         let wrong = operation.operands.iter().find(|&value| {
             let ty = copier.from.ty(*value);

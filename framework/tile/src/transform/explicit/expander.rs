@@ -3,10 +3,9 @@
 use super::choices::Choices;
 use super::packed;
 use super::tile::Tile;
-use crate::transform::Copier;
-use crate::transform::maker::{Maker, violation};
 use crate::transform::pipeliner::Buffers;
-use crate::{LayoutName, MemDescType, Op, TileViolation, Value};
+use crate::transform::{Copier, Rewritten, violation};
+use crate::{LayoutName, MemDescType, Op, Value};
 use std::collections::HashMap;
 use tilewright_layout::FamilySpec;
 
@@ -47,12 +46,12 @@ pub(super) struct Shared {
 }
 
 impl Expander<'_> {
-    pub fn shared_tensor(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
+    pub fn shared_tensor(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
         let result = copier.from.op(op).results[0];
         let Some(memory) = copier.from.ty(result).as_memory().cloned() else { return Ok(()) };
         let memory = self.stored_type(result, &memory);
         let stages = self.stages.get(&op).copied().unwrap_or(1);
-        let buffers = Buffers::allocate(memory, stages, &mut Maker { copier, at: op })?;
+        let buffers = Buffers::allocate(memory, stages, copier.to)?;
         copier.bind(result, buffers.all);
         self.made.tensors.push((op, buffers.all));
         self.tensors.insert(result, Shared { buffers, index: None });
@@ -71,11 +70,11 @@ impl Expander<'_> {
     }
 
     /// The buffer that is meant here.
-    pub fn buffer(&self, value: Value, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<Value, TileViolation> {
+    pub fn buffer(&self, value: Value, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<Value> {
         let Some(Shared { buffers, index }) = self.tensors.get(&value) else {
             return Err(violation(copier, op, "the tensor in shared memory is none of `tw.shared_tensor`"));
         };
-        let buffer = buffers.at(*index, &mut Maker { copier, at: op })?;
+        let buffer = buffers.at(*index, copier.to)?;
         buffer.ok_or_else(|| {
             violation(copier, op, "the tensor has several stages, and is used outside of the loop that fills them")
         })

@@ -3,9 +3,9 @@
 use crate::op::name::{arith, tt, tw};
 use std::collections::HashMap;
 
-use crate::transform::maker::{Maker, violation_of};
+use crate::transform::rewrite_error::violation_of;
 use crate::view_layout::{ModeStride, ViewLayout};
-use crate::{Attribute, Body, Function, Op, TileType, TileViolation, Value};
+use crate::{Attribute, Body, BuildError, Function, FunctionBuilder, Op, TileType, TileViolation, Value};
 
 /// How many elements a byte holds, where memory has bytes of them: those of six bits have a byte each.
 pub(super) fn in_byte(element: &TileType) -> u64 {
@@ -103,10 +103,10 @@ fn unit_axis(function: &Function, body: &Body, op: Op) -> Result<usize, TileViol
     })
 }
 
-impl Maker<'_, '_, '_, '_> {
+impl FunctionBuilder<'_> {
     /// Bytes as their elements, each in a byte of its own, those of a byte one after the other along an axis.
-    pub(super) fn unpacked(&mut self, bytes: Value, element: &TileType, axis: usize) -> Result<Value, TileViolation> {
-        let ty = self.copier.to.ty(bytes).clone();
+    pub(super) fn unpacked(&mut self, bytes: Value, element: &TileType, axis: usize) -> Result<Value, BuildError> {
+        let ty = self.ty(bytes).clone();
         let bits = element.element_bits().unwrap_or(8);
         let low = self.integer((1 << bits) - 1, &ty)?;
         let mut parts = Vec::new();
@@ -130,19 +130,18 @@ impl Maker<'_, '_, '_, '_> {
         self.beside(parts[0], axis, 8 / bits)
     }
 
-    fn joined(&mut self, first: Value, second: Value) -> Result<Value, TileViolation> {
-        let ty = self.copier.to.ty(first).clone();
+    fn joined(&mut self, first: Value, second: Value) -> Result<Value, BuildError> {
+        let ty = self.ty(first).clone();
         let mut shape = ty.shape().unwrap_or_default().to_vec();
         shape.push(2);
-        let made = self.copier.to.op(tt::JOIN).operand(first).operand(second);
-        let made = made.result(TileType::tensor(shape, ty.element().clone(), None)).value();
-        self.checked(made)
+        let made = self.op(tt::JOIN).operand(first).operand(second);
+        made.result(TileType::tensor(shape, ty.element().clone(), None)).value()
     }
 
     /// The last axes, of two each, moved behind another one and made one with it. The halves were joined first, so that the
     /// first of these axes has the highest bit of the number.
-    fn beside(&mut self, value: Value, axis: usize, parts: u32) -> Result<Value, TileViolation> {
-        let ty = self.copier.to.ty(value).clone();
+    fn beside(&mut self, value: Value, axis: usize, parts: u32) -> Result<Value, BuildError> {
+        let ty = self.ty(value).clone();
         let shape = ty.shape().unwrap_or_default().to_vec();
         let count = parts.trailing_zeros() as usize;
         let rank = shape.len() - count;
@@ -151,9 +150,8 @@ impl Maker<'_, '_, '_, '_> {
         order.extend(axis + 1..rank);
         let moved: Vec<u64> = order.iter().map(|&from| shape[from]).collect();
         let numbers = Attribute::Array(TileType::integer(32), order.iter().map(|&from| from as u64).collect());
-        let made = self.copier.to.op(tt::TRANS).operand(value).attribute("order", numbers);
-        let made = made.result(TileType::tensor(moved, ty.element().clone(), None)).value();
-        let moved = self.checked(made)?;
+        let made = self.op(tt::TRANS).operand(value).attribute("order", numbers);
+        let moved = made.result(TileType::tensor(moved, ty.element().clone(), None)).value()?;
         let mut whole = shape[..rank].to_vec();
         whole[axis] *= u64::from(parts);
         self.unary(tt::RESHAPE, moved, TileType::tensor(whole, ty.element().clone(), None))

@@ -9,10 +9,10 @@ use super::expander::Expander;
 use super::loops::{Loop, carried, loops};
 use crate::marks::APART;
 use crate::op::name::{scf, tw};
-use crate::transform::maker::{Maker, violation_of};
 use crate::transform::pipeliner::{Prefetch, Schedule, Slice, Stream, expand};
-use crate::transform::{Copier, Rewrite};
-use crate::{Attribute, Function, Op, TileViolation, Value};
+use crate::transform::rewrite_error::violation_of;
+use crate::transform::{Copier, Rewrite, Rewritten};
+use crate::{Attribute, Function, Op, TileViolation, Value, Values};
 
 /// The buffers of each tensor in shared memory, as chosen for the loop that fills it.
 pub(super) fn buffer_counts(function: &Function, choices: &Choices) -> Result<HashMap<Op, u32>, TileViolation> {
@@ -44,7 +44,7 @@ pub(super) fn buffer_counts(function: &Function, choices: &Choices) -> Result<Ha
 
 impl Expander<'_> {
     /// Writes a loop whose copies are prefetched; says no of other loops.
-    pub(super) fn pipelined(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
+    pub(super) fn pipelined(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<bool> {
         let stages = self.choices.stages.get(&op).copied().unwrap_or(1);
         let of = loops(copier.function).into_iter().find(|of| of.op == op).filter(|_| stages > 1);
         let Some(of) = of else { return Ok(false) };
@@ -53,7 +53,7 @@ impl Expander<'_> {
             self.pending.extend(&of.sums);
         }
         for &copy in of.copies.iter().filter(|copy| self.choices.boxes.contains_key(copy)) {
-            let map = self.map(op, copy, copier)?;
+            let map = self.map(copy, copier)?;
             self.maps.insert(copy, map);
         }
         expand(&schedule, &mut Copies { expander: self, of: &of }, copier)?;
@@ -110,7 +110,7 @@ impl Copies<'_, '_> {
 }
 
 impl Rewrite for Copies<'_, '_> {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<bool> {
         self.expander.rewrite(op, copier)
     }
 }
@@ -122,7 +122,7 @@ impl Prefetch for Copies<'_, '_> {
         index: Value,
         mbarrier: Option<Value>,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), TileViolation> {
+    ) -> Rewritten<()> {
         self.mean(Some(index), copier);
         for &op in &self.of.ahead {
             match copier.from.op(op).name() {
@@ -135,8 +135,8 @@ impl Prefetch for Copies<'_, '_> {
         Ok(())
     }
 
-    fn load(&mut self, _: usize, copier: &mut Copier<'_, '_, '_>) -> Result<Vec<Value>, TileViolation> {
-        let mut loaded = Vec::new();
+    fn load(&mut self, _: usize, copier: &mut Copier<'_, '_, '_>) -> Rewritten<Values> {
+        let mut loaded = Values::new();
         for &op in &self.of.ahead {
             match copier.from.op(op).name() {
                 tw::COPY if self.expander.is_through_registers(op) => {
@@ -156,20 +156,20 @@ impl Prefetch for Copies<'_, '_> {
         [index, exists]: [Value; 2],
         is_disjoint: bool,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), TileViolation> {
+    ) -> Rewritten<()> {
         self.mean(Some(index), copier);
         let held: Vec<Op> =
             self.of.ahead.iter().copied().filter(|op| self.expander.is_through_registers(*op)).collect();
-        let store = |copier: &mut Copier<'_, '_, '_>| {
+        copier.when(exists, |copier| {
             for (op, &value) in held.into_iter().zip(values) {
                 let store = self.expander.write(op, value, copier.from.op(op).operands[1], copier)?;
                 if is_disjoint {
                     copier.to.body_mut().op_mut(store).attributes.set(APART, Attribute::Unit);
                 }
             }
-            Ok(Vec::new())
-        };
-        Maker { copier, at: self.of.op }.when(exists, store).map(drop)
+            Ok(Values::new())
+        })?;
+        Ok(())
     }
 
     fn read(&mut self, indices: &[Value], copier: &Copier<'_, '_, '_>) {

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use super::choices::{Distance, ValueTerm};
 use super::expander::Expander;
-use crate::transform::Copier;
-use crate::transform::maker::{Maker, violation};
-use crate::{Op, TensorDescriptorType, TileType, TileViolation, Value};
+use crate::transform::{Copier, Rewritten, violation};
+use crate::{Op, TensorDescriptorType, TileType, Value};
 
 impl Expander<'_> {
     /// Whether a copy is a bulk tensor copy.
@@ -23,7 +22,7 @@ impl Expander<'_> {
     }
 
     /// The tensor map of the memory that a copy reads.
-    pub(super) fn map(&self, at: Op, copy: Op, copier: &mut Copier<'_, '_, '_>) -> Result<Value, TileViolation> {
+    pub(super) fn map(&self, copy: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<Value> {
         let Some(mapped) = self.choices.boxes.get(&copy) else {
             return Err(violation(copier, copy, "nothing says which memory it copies boxes of"));
         };
@@ -31,15 +30,14 @@ impl Expander<'_> {
         let (shape, element) = (target.shape().unwrap_or_default().to_vec(), target.element().clone());
         let strides = mapped.strides.iter().map(|stride| match *stride {
             Distance::Number(number) => {
-                Maker { copier, at }.integer(i64::try_from(number).unwrap_or(i64::MAX), &TileType::integer(32))
+                copier.to.integer(i64::try_from(number).unwrap_or(i64::MAX), &TileType::integer(32))
             }
             Distance::Value(value) => Ok(copier.value(value)),
         });
         let strides: Vec<Value> = strides.collect::<Result<_, _>>()?;
         let base = copier.value(mapped.base);
         let ty = TileType::Descriptor(Arc::new(TensorDescriptorType { shape, element, layout: None }));
-        let made = copier.to.op(tw::MAPPED).operands("base", &[base]).operands("strides", &strides).result(ty).value();
-        Maker { copier, at }.checked(made)
+        Ok(copier.to.op(tw::MAPPED).operands("base", &[base]).operands("strides", &strides).result(ty).value()?)
     }
 
     /// Issues a copy into the buffer that is meant.
@@ -48,40 +46,32 @@ impl Expander<'_> {
         op: Op,
         mbarrier: Option<Value>,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), TileViolation> {
+    ) -> Rewritten<()> {
         let (Some(&map), Some(mapped)) = (self.maps.get(&op), self.choices.boxes.get(&op)) else {
             return Err(violation(copier, op, "boxes are copied in loops with stages alone"));
         };
-        let indices = mapped.begins.iter().map(|terms| sum(op, copier, terms)).collect::<Result<Vec<_>, _>>()?;
+        let indices = mapped.begins.iter().map(|terms| sum(copier, terms)).collect::<Result<Vec<_>, _>>()?;
         let buffer = self.buffer(copier.from.op(op).operands[1], op, copier)?;
         let made = copier.to.op(tw::LOAD_BOX).operands("desc", &[map]).operands("indices", &indices);
-        let made = made.operands("dst", &[buffer]).operands("mbarrier", mbarrier.as_slice()).done();
-        let made = Maker { copier, at: op }.checked(made)?;
+        let made = made.operands("dst", &[buffer]).operands("mbarrier", mbarrier.as_slice()).done()?;
         self.made.copies.push((op, made));
         Ok(())
     }
 }
 
 /// Where a tile begins along an axis.
-fn sum(at: Op, copier: &mut Copier<'_, '_, '_>, terms: &[ValueTerm]) -> Result<Value, TileViolation> {
+fn sum(copier: &mut Copier<'_, '_, '_>, terms: &[ValueTerm]) -> Rewritten<Value> {
     let ty = TileType::integer(32);
     let mut all = None;
     for term in terms {
         let mut value = copier.value(term.value);
-        let mut maker = Maker { copier, at };
         for (name, by) in [(arith::MULI, term.times), (arith::DIVSI, term.over)] {
             if by > 1 {
-                let by = maker.integer(i64::try_from(by).unwrap_or(i64::MAX), &ty)?;
-                value = maker.binary(name, value, by)?;
+                let by = copier.to.integer(i64::try_from(by).unwrap_or(i64::MAX), &ty)?;
+                value = copier.to.binary(name, value, by)?;
             }
         }
-        all = Some(match all {
-            Some(others) => maker.binary(arith::ADDI, others, value)?,
-            None => value,
-        });
+        all = Some(copier.to.combined(arith::ADDI, all, value)?);
     }
-    match all {
-        Some(all) => Ok(all),
-        None => Maker { copier, at }.word(0),
-    }
+    Ok(all.map_or_else(|| copier.to.word(0), Ok)?)
 }

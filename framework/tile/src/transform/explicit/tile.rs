@@ -1,8 +1,7 @@
 //! Tiles of global memory: the pointers of their elements, and which elements are there.
 
 use crate::op::name::{arith, tt};
-use crate::transform::maker::Maker;
-use crate::{TileType, TileViolation, Value};
+use crate::{BuildError, FunctionBuilder, TileType, Value};
 
 /// What a view stands for.
 #[derive(Debug, Clone)]
@@ -33,41 +32,38 @@ pub(super) enum Stride {
 
 impl Tile {
     /// Where each element is, in the shape in which memory has it.
-    pub fn pointers(&self, maker: &mut Maker<'_, '_, '_, '_>, packed: Option<usize>) -> Result<Value, TileViolation> {
-        let shape = self.shape(packed, maker);
+    pub fn pointers(&self, to: &mut FunctionBuilder<'_>, packed: Option<usize>) -> Result<Value, BuildError> {
+        let shape = self.shape(packed, to);
         let mut offsets = None;
         let moves = |axis: usize| shape[axis] > 1 || self.listed[axis].is_some();
         for (axis, modes) in self.axes.iter().enumerate().filter(|(axis, _)| moves(*axis)) {
             let range = match self.listed[axis] {
                 Some(list) => list,
-                None => maker.range(shape[axis])?,
+                None => to.range(shape[axis])?,
             };
             let offset = match packed {
                 // The neighbours of a unit move together.
                 Some(along) if along == axis => Some(range),
-                _ => match maker.along(modes, range)? {
-                    Some(offset) => Some(maker.units(offset, self.in_unit)?),
+                _ => match to.along(modes, range)? {
+                    Some(offset) => Some(to.units(offset, self.in_unit)?),
                     None => None,
                 },
             };
             let Some(offset) = offset else { continue };
-            let offset = maker.spread(offset, axis, &shape)?;
-            offsets = Some(match offsets {
-                Some(others) => maker.binary(arith::ADDI, others, offset)?,
-                None => offset,
-            });
+            let offset = to.spread(offset, axis, &shape)?;
+            offsets = Some(to.combined(arith::ADDI, offsets, offset)?);
         }
-        let base = maker.splat(self.pointer, &shape)?;
+        let base = to.splat(self.pointer, &shape)?;
         match offsets {
-            Some(offsets) => maker.binary(tt::ADDPTR, base, offsets),
+            Some(offsets) => to.binary(tt::ADDPTR, base, offsets),
             None => Ok(base),
         }
     }
 
     /// The sizes in memory: of the axis along which bytes hold neighbours that of bytes.
-    fn shape(&self, packed: Option<usize>, maker: &Maker<'_, '_, '_, '_>) -> Vec<u64> {
+    fn shape(&self, packed: Option<usize>, to: &FunctionBuilder<'_>) -> Vec<u64> {
         let size = |(modes, list): (&Vec<Leaf>, &Option<Value>)| match list {
-            Some(list) => maker.copier.to.ty(*list).shape().unwrap_or_default().iter().product::<u64>(),
+            Some(list) => to.ty(*list).shape().unwrap_or_default().iter().product::<u64>(),
             None => modes.iter().map(|leaf| leaf.size.unwrap_or(1)).product(),
         };
         let mut shape: Vec<u64> = self.axes.iter().zip(&self.listed).map(size).collect();
@@ -80,41 +76,37 @@ impl Tile {
 
 /// Which elements are there: those before a bound along each axis.
 pub(super) fn mask(
-    maker: &mut Maker<'_, '_, '_, '_>,
+    to: &mut FunctionBuilder<'_>,
     shape: &[u64],
     bounds: &[Value],
     packed: Option<(usize, u64)>,
-) -> Result<Option<Value>, TileViolation> {
+) -> Result<Option<Value>, BuildError> {
     let mut whole = None;
     for (axis, &bound) in bounds.iter().enumerate() {
-        let range = maker.range(shape[axis])?;
+        let range = to.range(shape[axis])?;
         let bound = match packed {
-            Some((along, in_unit)) if along == axis => maker.units(bound, in_unit)?,
+            Some((along, in_unit)) if along == axis => to.units(bound, in_unit)?,
             _ => bound,
         };
-        let bound = maker.splat(bound, &shape[axis..=axis])?;
-        let there = maker.compare("slt", range, bound)?;
-        let there = maker.spread(there, axis, shape)?;
-        whole = Some(match whole {
-            Some(others) => maker.binary(arith::ANDI, others, there)?,
-            None => there,
-        });
+        let bound = to.splat(bound, &shape[axis..=axis])?;
+        let there = to.compare("slt", range, bound)?;
+        let there = to.spread(there, axis, shape)?;
+        whole = Some(to.combined(arith::ANDI, whole, there)?);
     }
     Ok(whole)
 }
 
-impl Maker<'_, '_, '_, '_> {
+impl FunctionBuilder<'_> {
     /// 0, 1, 2, ...
-    fn range(&mut self, size: u64) -> Result<Value, TileViolation> {
+    fn range(&mut self, size: u64) -> Result<Value, BuildError> {
         let end = i32::try_from(size).unwrap_or(i32::MAX);
         let ty = TileType::tensor([size], TileType::integer(32), None);
-        let made = self.copier.to.op(tt::MAKE_RANGE).attribute("start", 0).attribute("end", end).result(ty).value();
-        self.checked(made)
+        self.op(tt::MAKE_RANGE).attribute("start", 0).attribute("end", end).result(ty).value()
     }
 
     /// How far the elements at indices along an axis are; nothing where they are all at one place.
-    pub(super) fn along(&mut self, modes: &[Leaf], index: Value) -> Result<Option<Value>, TileViolation> {
-        let ty = self.copier.to.ty(index).clone();
+    pub(super) fn along(&mut self, modes: &[Leaf], index: Value) -> Result<Option<Value>, BuildError> {
+        let ty = self.ty(index).clone();
         let (mut sum, mut before) = (None, 1u64);
         for (number, leaf) in modes.iter().enumerate() {
             let mut own = index;
@@ -142,27 +134,24 @@ impl Maker<'_, '_, '_, '_> {
                     self.binary(arith::MULI, own, by)?
                 }
             };
-            sum = Some(match sum {
-                Some(others) => self.binary(arith::ADDI, others, moved)?,
-                None => moved,
-            });
+            sum = Some(self.combined(arith::ADDI, sum, moved)?);
         }
         Ok(sum)
     }
 
     /// Units of memory instead of elements, of which a unit holds so many.
-    pub(super) fn units(&mut self, elements: Value, in_unit: u64) -> Result<Value, TileViolation> {
+    pub(super) fn units(&mut self, elements: Value, in_unit: u64) -> Result<Value, BuildError> {
         if in_unit == 1 {
             return Ok(elements);
         }
-        let ty = self.copier.to.ty(elements).clone();
+        let ty = self.ty(elements).clone();
         let by = self.integer(i64::from(in_unit.trailing_zeros()), &ty)?;
         self.binary(arith::SHRSI, elements, by)
     }
 
     /// A vector along an axis, the same along all others.
-    fn spread(&mut self, vector: Value, axis: usize, shape: &[u64]) -> Result<Value, TileViolation> {
-        let element = self.copier.to.ty(vector).element().clone();
+    fn spread(&mut self, vector: Value, axis: usize, shape: &[u64]) -> Result<Value, BuildError> {
+        let element = self.ty(vector).element().clone();
         let mut value = vector;
         let mut sizes = vec![shape[axis]];
         for other in 0..shape.len() {
@@ -173,8 +162,7 @@ impl Maker<'_, '_, '_, '_> {
             sizes.insert(at, 1);
             let ty = TileType::tensor(sizes.clone(), element.clone(), None);
             let at = i32::try_from(at).unwrap_or(0);
-            let made = self.copier.to.op(tt::EXPAND_DIMS).operand(value).attribute("axis", at).result(ty).value();
-            value = self.checked(made)?;
+            value = self.op(tt::EXPAND_DIMS).operand(value).attribute("axis", at).result(ty).value()?;
         }
         if sizes == shape {
             return Ok(value);

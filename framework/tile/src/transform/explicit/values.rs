@@ -1,40 +1,38 @@
 //! What is done in registers: products, casts, reductions.
 
 use crate::op::name::{arith, tt, ttg};
-use std::sync::Arc;
 
 use super::expander::Expander;
 use super::packed;
 use crate::marks::{IN_PLACE, INSTRUCTION, K_WIDTH, N_WIDTH, PENDING, WHOLE_ROWS};
-use crate::{Attribute, Float, Op, TileType, TileViolation, Value, ValueOrigin};
+use crate::{Attribute, BuildError, Float, FunctionBuilder, Op, TileType, Value, ValueOrigin};
 
-use crate::transform::maker::{Maker, violation};
-use crate::transform::{Copier, unmade};
+use crate::transform::{Copier, Rewritten, violation};
 
 impl Expander<'_> {
-    pub(super) fn register_tensor(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
+    pub(super) fn register_tensor(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
         let result = copier.from.op(op).results[0];
         let ty = copier.from.ty(result).clone();
         let initial = copier.value(copier.from.op(op).operands[0]);
-        let made = Maker { copier, at: op }.unary(tt::SPLAT, initial, ty)?;
+        let made = copier.to.unary(tt::SPLAT, initial, ty)?;
         copier.bind(result, made);
         Ok(())
     }
 
     /// In another layout, which the result names or which is left to be found.
-    pub(super) fn rearrange(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
+    pub(super) fn rearrange(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
         let result = copier.from.op(op).results[0];
         let ty = copier.from.ty(result).clone();
         let source = copier.value(copier.from.op(op).operands[0]);
         // Narrow elements have bytes.
         let ty = ty.with_element(copier.to.ty(source).element().clone());
-        let made = Maker { copier, at: op }.unary(ttg::CONVERT_LAYOUT, source, ty)?;
+        let made = copier.to.unary(ttg::CONVERT_LAYOUT, source, ty)?;
         copier.bind(result, made);
         Ok(())
     }
 
     /// Factors in shared memory are loaded first.
-    pub(super) fn mma(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
+    pub(super) fn mma(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
         let operands = copier.from.op(op).operands.clone();
         let mut factors = Vec::new();
         for &factor in &operands[..2] {
@@ -53,45 +51,32 @@ impl Expander<'_> {
             }
         }
         let instruction = said("instruction").or_else(|| choice.instruction.map(Attribute::Text));
-        let rows = choice.whole_rows.then_some(Attribute::Unit);
         let number = |width: u64| Attribute::integer(width as i64, TileType::integer(32));
-        let width = choice.k_width.map(number);
-        let columns = choice.n_width.map(number);
-        let width = said("kWidth").or(width);
-        let columns = said("nWidth").or(columns);
-        let mut made = copier.to.op(tt::DOT).operand(factors[0]).operand(factors[1]).operand(sums);
-        if let Some(instruction) = instruction {
-            made = made.attribute(INSTRUCTION, instruction);
-        }
-        if let Some(width) = width {
-            made = made.attribute(K_WIDTH, width);
-        }
-        if let Some(columns) = columns {
-            made = made.attribute(N_WIDTH, columns);
-        }
-        if let Some(rows) = rows {
-            made = made.attribute(WHOLE_ROWS, rows);
-        }
-        if self.pending.contains(&op) {
-            made = made.attribute(PENDING, Attribute::Unit);
-        }
-        let made = made.result(ty).done().map_err(unmade(copier.function, copier.from.op(op)))?;
+        let attributes = [
+            (INSTRUCTION, instruction),
+            (K_WIDTH, said("kWidth").or(choice.k_width.map(number))),
+            (N_WIDTH, said("nWidth").or(choice.n_width.map(number))),
+            (WHOLE_ROWS, choice.whole_rows.then_some(Attribute::Unit)),
+            (PENDING, self.pending.contains(&op).then_some(Attribute::Unit)),
+        ];
+        let attributes = attributes.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let made = copier.to.op(tt::DOT).operand(factors[0]).operand(factors[1]).operand(sums);
+        let made = made.attributes(attributes).result(ty).done()?;
         let result = copier.to.body().op(made).results[0];
         self.made.products.push((op, made));
         copier.bind(copier.from.op(op).results[0], result);
         Ok(())
     }
 
-    pub(super) fn cast(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
+    pub(super) fn cast(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
         let operation = copier.from.op(op);
         let (source, result) = (operation.operands[0], operation.results[0]);
         let (from, to) = (copier.from.ty(source).clone(), copier.from.ty(result).clone());
         let signed = operation.attributes.get("unsigned").is_none();
         let mut value = copier.value(source);
-        let mut maker = Maker { copier, at: op };
         if packed::is_narrow(to.element()) {
             return Err(violation(
-                maker.copier,
+                copier,
                 op,
                 format!("registers are not packed into `{}`: elements of a byte and more are cast to", to.element()),
             ));
@@ -102,27 +87,27 @@ impl Expander<'_> {
         match (narrow, from.element()) {
             (false, _) => {}
             (true, TileType::Float(float)) => {
-                let wide = maker.widened(value, *float)?;
-                let wide = wide.ok_or_else(|| violation(maker.copier, op, format!("`{from}` has no cast")))?;
+                let wide = copier.to.widened(value, *float)?;
+                let wide = wide.ok_or_else(|| violation(copier, op, format!("`{from}` has no cast")))?;
                 (value, known, bits) = (wide, TileType::Float(Float::F16), 16);
             }
             (true, _) => {
                 if signed {
-                    value = maker.sign_extended(value, bits)?;
+                    value = copier.to.sign_extended(value, bits)?;
                 }
                 bits = 8;
             }
         }
         let name = cast_name(&known, bits, to.element(), signed);
         let made = match name {
-            Some(name) => maker.rounded(name, value, to)?,
+            Some(name) => copier.to.rounded(name, value, to)?,
             None => value,
         };
         copier.bind(result, made);
         Ok(())
     }
 
-    pub(super) fn reduce(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
+    pub(super) fn reduce(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
         let operation = copier.from.op(op);
         let (source, result) = (copier.value(operation.operands[0]), operation.results[0]);
         let to = copier.from.ty(result).clone();
@@ -140,28 +125,27 @@ impl Expander<'_> {
             let sum = inner.op(name).operand(arguments[0]).operand(arguments[1]).result(of).value()?;
             inner.op(tt::REDUCE_RETURN).operand(sum).done().map(drop)
         });
-        let made = made.value().map_err(unmade(copier.function, copier.from.op(op)))?;
+        let made = made.value()?;
         copier.bind(result, made);
         Ok(())
     }
 }
 
-impl Maker<'_, '_, '_, '_> {
+impl FunctionBuilder<'_> {
     /// A cast; of one to narrow floating-point numbers it is said how it rounds.
-    fn rounded(&mut self, name: &str, value: Value, to: TileType) -> Result<Value, TileViolation> {
-        let narrows = self.copier.to.ty(value).element_bits() > to.element_bits();
-        let mut made = self.copier.to.op(name).operand(value);
+    fn rounded(&mut self, name: &str, value: Value, to: TileType) -> Result<Value, BuildError> {
+        let narrows = self.ty(value).element_bits() > to.element_bits();
+        let mut made = self.op(name).operand(value);
         if name == tt::FP_TO_FP && narrows {
             made = made.attribute("rounding", Attribute::Word("rtne".into()));
         }
-        let made = made.result(to).value();
-        self.checked(made)
+        made.result(to).value()
     }
 
     /// Codes of floating-point numbers of four and six bits as numbers of sixteen: sign, exponent and mantissa go where those
     /// have theirs, and the difference of the biases is multiplied, which is exact, that of the numbers below the least normal
     /// one too.
-    fn widened(&mut self, codes: Value, float: Float) -> Result<Option<Value>, TileViolation> {
+    fn widened(&mut self, codes: Value, float: Float) -> Result<Option<Value>, BuildError> {
         // Bits of the exponent, those of the mantissa, and the bias (OCP MX specification, section 5.3).
         let (exponent, mantissa, bias) = match float {
             Float::F4E2M1Fn => (2, 1, 1),
@@ -169,7 +153,7 @@ impl Maker<'_, '_, '_, '_> {
             Float::F6E3M2Fn => (3, 2, 3),
             _ => return Ok(None),
         };
-        let ty = self.copier.to.ty(codes).with_element(TileType::integer(16));
+        let ty = self.ty(codes).with_element(TileType::integer(16));
         let wide = self.unary(arith::EXTUI, codes, ty.clone())?;
         let below = exponent + mantissa;
         let mut parts = Vec::new();
@@ -182,15 +166,13 @@ impl Maker<'_, '_, '_, '_> {
         let ty = ty.with_element(TileType::Float(Float::F16));
         let number = self.unary(tt::BITCAST, bits, ty.clone())?;
         // 2^(15 - bias), as numbers of sixteen bits have it.
-        let scale = crate::Dense { ty, elements: Arc::from([(15u64 + 15 - bias) << 10]) };
-        let scale = self.copier.to.constant(Attribute::Dense(scale));
-        let scale = self.checked(scale)?;
+        let scale = self.constant(Attribute::of_bits((15 + 15 - bias) << 10, ty))?;
         self.binary(arith::MULF, number, scale).map(Some)
     }
 
     /// The lowest bits of each byte, read as a signed number.
-    fn sign_extended(&mut self, value: Value, bits: u32) -> Result<Value, TileViolation> {
-        let ty = self.copier.to.ty(value).clone();
+    fn sign_extended(&mut self, value: Value, bits: u32) -> Result<Value, BuildError> {
+        let ty = self.ty(value).clone();
         let sign = self.integer(1 << (bits - 1), &ty)?;
         let flipped = self.binary(arith::XORI, value, sign)?;
         self.binary(arith::SUBI, flipped, sign)

@@ -4,13 +4,12 @@ use super::expander::Expander;
 use super::packed;
 use super::tile::{Leaf, Stride, Tile};
 use crate::op::name::tt;
-use crate::transform::Copier;
-use crate::transform::maker::{Maker, violation};
+use crate::transform::{Copier, Rewritten, violation};
 use crate::view_layout::{ModeStride, ViewLayout, ViewMode};
-use crate::{Attribute, Op, TileViolation, Value};
+use crate::{Attribute, Op, Value};
 
 impl Expander<'_> {
-    pub(super) fn global_view(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
+    pub(super) fn global_view(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
         let operation = copier.from.op(op);
         let text = operation.attributes.get("layout").and_then(Attribute::as_text).unwrap_or_default();
         let layout = ViewLayout::parse(text).map_err(|error| violation(copier, op, error.to_string()))?;
@@ -37,7 +36,7 @@ impl Expander<'_> {
     }
 
     /// The places along one axis become those of a list.
-    pub(super) fn gather(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
+    pub(super) fn gather(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
         let operation = copier.from.op(op);
         let [view, list] = [operation.operands[0], operation.operands[1]];
         let axis = operation.attributes.get("axis").and_then(Attribute::as_integer).unwrap_or(0);
@@ -56,7 +55,7 @@ impl Expander<'_> {
         Ok(())
     }
 
-    pub(super) fn slice(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
+    pub(super) fn slice(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
         let operation = copier.from.op(op);
         let mut tile = self.tile(operation.operands[0], op, copier)?;
         let indices = copier.all(copier.from.operands(op, "index"));
@@ -64,20 +63,19 @@ impl Expander<'_> {
         if tile.listed.split_off(tile.axes.len()).iter().any(Option::is_some) {
             return Err(violation(copier, op, "the places along an axis that is sliced are listed"));
         }
-        let mut maker = Maker { copier, at: op };
         for (modes, index) in sliced.iter().zip(indices) {
-            let offset = maker.along(modes, index)?;
+            let offset = copier.to.along(modes, index)?;
             let Some(offset) = offset else { continue };
-            let offset = maker.units(offset, tile.in_unit)?;
-            tile.pointer = maker.binary(tt::ADDPTR, tile.pointer, offset)?;
+            let offset = copier.to.units(offset, tile.in_unit)?;
+            tile.pointer = copier.to.binary(tt::ADDPTR, tile.pointer, offset)?;
         }
-        let result = maker.copier.from.op(op).results[0];
+        let result = copier.from.op(op).results[0];
         self.views.insert(result, tile);
         Ok(())
     }
 
     /// What a view stands for.
-    pub(super) fn tile(&self, value: Value, op: Op, copier: &Copier<'_, '_, '_>) -> Result<Tile, TileViolation> {
+    pub(super) fn tile(&self, value: Value, op: Op, copier: &Copier<'_, '_, '_>) -> Rewritten<Tile> {
         self.views.get(&value).cloned().ok_or_else(|| {
             violation(
                 copier,

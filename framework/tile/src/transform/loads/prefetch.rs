@@ -7,10 +7,9 @@ use super::{PipelinedLoop, PrefetchPath, PrefetchedLoad, REGISTER_BUFFERS};
 use crate::marks::IN_PLACE;
 use crate::op::Dialects;
 use crate::op::name::ttg;
-use crate::transform::maker::{Maker, violation};
 use crate::transform::pipeliner::{Buffers, Prefetch, Schedule, Stream, backward, expand, shared_memory};
-use crate::transform::{Copier, Rewrite, rewritten};
-use crate::{Attribute, Function, MemDescType, Op, TileType, TileViolation, Value, ValueOrigin};
+use crate::transform::{Copier, Rewrite, Rewritten, rewritten, violation};
+use crate::{Attribute, BuildError, Function, MemDescType, Op, TileType, TileViolation, Value, ValueOrigin, Values};
 
 /// Pipelines loops of a function.
 ///
@@ -25,7 +24,7 @@ struct Loops<'l> {
 }
 
 impl Rewrite for Loops<'_> {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<bool> {
         let Some(of) = self.loops.iter().find(|of| of.op == op && !of.loads.is_empty()) else { return Ok(false) };
         let paths = [PrefetchPath::Copy, PrefetchPath::Registers].into_iter();
         let streams = paths.map(|path| (0..of.loads.len()).filter(|&number| of.loads[number].path == path).collect());
@@ -39,7 +38,7 @@ impl Rewrite for Loops<'_> {
         let mut buffers = Vec::new();
         for (number, load) in of.loads.iter().enumerate() {
             let stream = streams.iter().position(|loads| loads.contains(&number)).unwrap_or(0);
-            buffers.push((stream, allocate(load, schedule.streams[stream].buffers, op, copier)?));
+            buffers.push((stream, allocate(load, schedule.streams[stream].buffers, copier)?));
         }
         let mut loads = Loads { loads: &of.loads, streams, buffers, readers, indices: Vec::new() };
         expand(&schedule, &mut loads, copier)?;
@@ -80,12 +79,7 @@ fn schedule(of: &PipelinedLoop, streams: &[Vec<usize>], copier: &Copier<'_, '_, 
 }
 
 /// The buffers of a load, before the loop.
-fn allocate(
-    load: &PrefetchedLoad,
-    buffers: u32,
-    at: Op,
-    copier: &mut Copier<'_, '_, '_>,
-) -> Result<Buffers, TileViolation> {
+fn allocate(load: &PrefetchedLoad, buffers: u32, copier: &mut Copier<'_, '_, '_>) -> Result<Buffers, BuildError> {
     let ty = copier.from.ty(load.load.stored);
     let memory = MemDescType {
         shape: ty.shape().unwrap_or_default().to_vec(),
@@ -95,7 +89,7 @@ fn allocate(
         mutable: true,
         allocation: None,
     };
-    Buffers::allocate(memory, buffers, &mut Maker { copier, at })
+    Buffers::allocate(memory, buffers, copier.to)
 }
 
 /// The loads of a loop that is written.
@@ -112,21 +106,16 @@ struct Loads<'l> {
 }
 
 impl Loads<'_> {
-    fn buffer(
-        &self,
-        number: usize,
-        index: Option<Value>,
-        copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<Value, TileViolation> {
+    fn buffer(&self, number: usize, index: Option<Value>, copier: &mut Copier<'_, '_, '_>) -> Rewritten<Value> {
         let at = self.loads[number].load.op;
-        let buffer = self.buffers[number].1.at(index, &mut Maker { copier, at })?;
+        let buffer = self.buffers[number].1.at(index, copier.to)?;
         buffer.ok_or_else(|| violation(copier, at, "it is read outside of its loop"))
     }
 }
 
 impl Rewrite for Loads<'_> {
     /// What was loaded for this iteration, from its buffer.
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, TileViolation> {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<bool> {
         let Some(&number) = self.readers.get(&op) else { return Ok(false) };
         let load = &self.loads[number].load;
         let buffer = self.buffer(number, self.indices.get(self.buffers[number].0).copied(), copier)?;
@@ -135,8 +124,7 @@ impl Rewrite for Loads<'_> {
         if matches!(load.reader, BufferReader::Unit(..)) {
             made = made.attribute(IN_PLACE, Attribute::Unit);
         }
-        let value = made.value();
-        let value = Maker { copier, at: load.op }.checked(value)?;
+        let value = made.value()?;
         copier.bind(load.wanted, value);
         Ok(true)
     }
@@ -149,7 +137,7 @@ impl Prefetch for Loads<'_> {
         index: Value,
         _: Option<Value>,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), TileViolation> {
+    ) -> Rewritten<()> {
         let copies = self.streams[stream].iter().filter(|number| self.loads[**number].path == PrefetchPath::Copy);
         copies.copied().try_for_each(|number| {
             let buffer = self.buffer(number, Some(index), copier)?;
@@ -157,7 +145,7 @@ impl Prefetch for Loads<'_> {
         })
     }
 
-    fn load(&mut self, stream: usize, copier: &mut Copier<'_, '_, '_>) -> Result<Vec<Value>, TileViolation> {
+    fn load(&mut self, stream: usize, copier: &mut Copier<'_, '_, '_>) -> Rewritten<Values> {
         let load = |number: &usize| {
             let op = self.loads[*number].load.op;
             copier.add(op, copier.all(&copier.from.op(op).operands), Vec::new());
@@ -174,7 +162,7 @@ impl Prefetch for Loads<'_> {
         [index, _]: [Value; 2],
         _: bool,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), TileViolation> {
+    ) -> Rewritten<()> {
         for (&number, &value) in self.streams[stream].iter().zip(values) {
             let load = &self.loads[number].load;
             copier.bind(copier.from.op(load.op).results[0], value);
@@ -183,8 +171,7 @@ impl Prefetch for Loads<'_> {
             }
             let buffer = self.buffer(number, Some(index), copier)?;
             let stored = copier.value(load.stored);
-            let made = copier.to.op(ttg::LOCAL_STORE).operand(stored).operand(buffer).done();
-            Maker { copier, at: load.op }.checked(made)?;
+            copier.to.op(ttg::LOCAL_STORE).operand(stored).operand(buffer).done()?;
         }
         Ok(())
     }
@@ -195,33 +182,29 @@ impl Prefetch for Loads<'_> {
 }
 
 /// A load as a copy to a buffer. What transposes its value transposes the pointers.
-fn copy(load: &PrefetchableLoad, buffer: Value, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
+fn copy(load: &PrefetchableLoad, buffer: Value, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
     let from = copier.from;
-    let maker = Maker { copier, at: load.op };
     let mut groups: Vec<Vec<Value>> = Vec::new();
     for group in ["ptr", "mask", "other"] {
-        let mut values = maker.copier.all(from.operands(load.op, group)).to_vec();
+        let mut values = copier.all(from.operands(load.op, group)).to_vec();
         for transposed in &load.chain {
             let operation = from.op(*transposed);
             let shape = from.ty(operation.results[0]);
             for value in &mut values {
-                let ty = shape.with_element(maker.copier.to.ty(*value).element().clone());
-                let mut made = maker.copier.to.op(operation.name()).operand(*value).result(ty);
-                for (name, attribute) in operation.attributes.iter() {
-                    made = made.attribute(name, attribute.clone());
-                }
-                let made = made.value();
-                *value = maker.checked(made)?;
+                let ty = shape.with_element(copier.to.ty(*value).element().clone());
+                let attributes = operation.attributes.iter().map(|(name, value)| (name, value.clone()));
+                let made = copier.to.op(operation.name()).operand(*value).attributes(attributes);
+                *value = made.result(ty).value()?;
             }
         }
         groups.push(values);
     }
-    let copy = maker.copier.to.op(ttg::ASYNC_COPY_GLOBAL_TO_LOCAL);
+    let copy = copier.to.op(ttg::ASYNC_COPY_GLOBAL_TO_LOCAL);
     let copy = copy.operands("src", &groups[0]).operands("result", &[buffer]);
     let mut copy = copy.operands("mask", &groups[1]).operands("other", &groups[2]).result(TileType::Token);
     if let Some(policy) = from.op(load.op).attributes.get("cachePolicy") {
         copy = copy.attribute("cachePolicy", policy.clone());
     }
-    let copy = copy.done();
-    maker.checked(copy).map(drop)
+    copy.done()?;
+    Ok(())
 }

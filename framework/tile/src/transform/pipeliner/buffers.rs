@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::op::name::{arith, ttg};
-use crate::transform::maker::Maker;
-use crate::{LayoutName, MemDescType, TileType, TileViolation, Value};
+use crate::{BuildError, FunctionBuilder, LayoutName, MemDescType, TileType, Value};
 use tilewright_layout::FamilySpec;
 
 /// The buffers of a tensor.
@@ -18,24 +17,23 @@ pub(in crate::transform) struct Buffers {
 
 impl Buffers {
     /// Allocates so many buffers; the allocation of a single one has no axis for the index.
-    pub fn allocate(one: MemDescType, count: u32, maker: &mut Maker<'_, '_, '_, '_>) -> Result<Self, TileViolation> {
+    pub fn allocate(one: MemDescType, count: u32, to: &mut FunctionBuilder<'_>) -> Result<Self, BuildError> {
         let mut all = one.clone();
         if count > 1 {
             all.shape.insert(0, count.into());
         }
-        let made = maker.copier.to.op(ttg::LOCAL_ALLOC).result(TileType::Memory(Arc::new(all))).value();
-        Ok(Self { all: maker.checked(made)?, one: TileType::Memory(Arc::new(one)), count })
+        let all = to.op(ttg::LOCAL_ALLOC).result(TileType::Memory(Arc::new(all))).value()?;
+        Ok(Self { all, one: TileType::Memory(Arc::new(one)), count })
     }
 
     /// The buffer of an index; None if there are several and none is meant.
-    pub fn at(&self, index: Option<Value>, maker: &mut Maker<'_, '_, '_, '_>) -> Result<Option<Value>, TileViolation> {
+    pub fn at(&self, index: Option<Value>, to: &mut FunctionBuilder<'_>) -> Result<Option<Value>, BuildError> {
         if self.count == 1 {
             return Ok(Some(self.all));
         }
         let Some(index) = index else { return Ok(None) };
-        let made = maker.copier.to.op(ttg::MEMDESC_INDEX).operand(self.all).operand(index);
-        let made = made.result(self.one.clone()).value();
-        maker.checked(made).map(Some)
+        let made = to.op(ttg::MEMDESC_INDEX).operand(self.all).operand(index);
+        made.result(self.one.clone()).value().map(Some)
     }
 }
 
@@ -44,14 +42,14 @@ pub(in crate::transform) fn shared_memory() -> LayoutName {
     LayoutName::new(FamilySpec::new("shared_memory"), "#ttg.shared_memory")
 }
 
-impl Maker<'_, '_, '_, '_> {
+impl FunctionBuilder<'_> {
     /// The index of the buffer after one of so many.
-    pub(super) fn next_index(&mut self, index: Value, buffers: u32) -> Result<Value, TileViolation> {
+    pub(super) fn next_index(&mut self, index: Value, buffers: u32) -> Result<Value, BuildError> {
         self.neighbour(index, buffers, [buffers - 1, 0], arith::ADDI)
     }
 
     /// The index of the buffer before one of so many.
-    pub(super) fn previous_index(&mut self, index: Value, buffers: u32) -> Result<Value, TileViolation> {
+    pub(super) fn previous_index(&mut self, index: Value, buffers: u32) -> Result<Value, BuildError> {
         self.neighbour(index, buffers, [0, buffers - 1], arith::SUBI)
     }
 
@@ -63,7 +61,7 @@ impl Maker<'_, '_, '_, '_> {
         buffers: u32,
         [last, first]: [u32; 2],
         step: &str,
-    ) -> Result<Value, TileViolation> {
+    ) -> Result<Value, BuildError> {
         let one = self.word(1)?;
         if buffers == 2 {
             return self.binary(arith::XORI, index, one);

@@ -16,10 +16,9 @@ use super::iteration::{Bounds, Iteration};
 use super::schedule::{Schedule, Stream};
 use super::waits::Mbarriers;
 use crate::op::name::{scf, ttg};
-use crate::transform::Copier;
 use crate::transform::copy::Rewrite;
-use crate::transform::maker::Maker;
-use crate::{Attribute, Region, TileType, TileViolation, Value, Values};
+use crate::transform::{Copier, Rewritten};
+use crate::{Attribute, Region, TileType, Value, Values};
 
 /// Writes the prefetches of a loop, and by [`Rewrite`] the rest of its iteration. The loop's own values stand for those of the
 /// iteration that is meant.
@@ -31,10 +30,10 @@ pub(in crate::transform) trait Prefetch: Rewrite {
         index: Value,
         mbarrier: Option<Value>,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), TileViolation>;
+    ) -> Rewritten<()>;
 
     /// Loads what goes through registers.
-    fn load(&mut self, stream: usize, copier: &mut Copier<'_, '_, '_>) -> Result<Vec<Value>, TileViolation>;
+    fn load(&mut self, stream: usize, copier: &mut Copier<'_, '_, '_>) -> Rewritten<Values>;
 
     /// Stores what was loaded into the buffers of an index; it is zeros if the iteration, by the bit beside it, does not exist. If `is_disjoint`, no other access of these is between the barriers
     /// before and behind the store.
@@ -45,7 +44,7 @@ pub(in crate::transform) trait Prefetch: Rewrite {
         index_and_existence: [Value; 2],
         is_disjoint: bool,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), TileViolation>;
+    ) -> Rewritten<()>;
 
     /// Says which buffer of each stream the operations mean that follow; behind the loop none.
     fn read(&mut self, indices: &[Value], copier: &Copier<'_, '_, '_>);
@@ -56,7 +55,7 @@ pub(in crate::transform) fn expand(
     schedule: &Schedule,
     front: &mut dyn Prefetch,
     copier: &mut Copier<'_, '_, '_>,
-) -> Result<(), TileViolation> {
+) -> Rewritten<()> {
     let pipeline = Pipeline::new(schedule, copier)?;
     let results = match schedule.consumers {
         None => {
@@ -119,32 +118,23 @@ struct Loaded {
 }
 
 impl<'s> Pipeline<'s> {
-    fn new(schedule: &'s Schedule, copier: &mut Copier<'_, '_, '_>) -> Result<Self, TileViolation> {
+    fn new(schedule: &'s Schedule, copier: &mut Copier<'_, '_, '_>) -> Rewritten<Self> {
         let bounds = Bounds::new(schedule.op, copier)?;
-        let mut maker = Maker { copier, at: schedule.op };
         let of = |stream: &Stream| {
-            let allocate = || Mbarriers::allocate(stream.buffers, schedule.consumers, stream.tensor_bytes, &mut maker);
+            let allocate = || Mbarriers::allocate(stream.buffers, schedule.consumers, stream.tensor_bytes, copier.to);
             (stream.tensor_bytes > 0).then(allocate).transpose()
         };
         let mbarriers = schedule.streams.iter().map(of).collect::<Result<_, _>>()?;
         Ok(Self { schedule, bounds, mbarriers })
     }
 
-    fn maker<'m, 'a, 'b, 'd>(&self, copier: &'m mut Copier<'a, 'b, 'd>) -> Maker<'m, 'a, 'b, 'd> {
-        Maker { copier, at: self.schedule.op }
-    }
-
     /// Prefetches the first iterations.
-    fn prologue(
-        &self,
-        front: &mut dyn Prefetch,
-        copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<Vec<Position>, TileViolation> {
+    fn prologue(&self, front: &mut dyn Prefetch, copier: &mut Copier<'_, '_, '_>) -> Rewritten<Vec<Position>> {
         let mut positions = Vec::new();
         for (number, stream) in self.schedule.streams.iter().enumerate() {
             let mut ahead = self.bounds.first(&stream.slice, copier)?;
             for distance in 0..stream.distance {
-                let index = self.maker(copier).word(distance)?;
+                let index = copier.to.word(distance)?;
                 let (loaded, next) = self.prefetch(number, &ahead, index, front, copier)?;
                 // The first store comes behind what the memory held before.
                 self.store(number, &loaded, distance > 0, front, copier)?;
@@ -156,16 +146,11 @@ impl<'s> Pipeline<'s> {
     }
 
     /// A stream whose first iteration reads the first buffer.
-    fn begin(
-        &self,
-        stream: usize,
-        ahead: Option<Iteration>,
-        copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<Position, TileViolation> {
-        let index = self.maker(copier).word(0)?;
+    fn begin(&self, stream: usize, ahead: Option<Iteration>, copier: &mut Copier<'_, '_, '_>) -> Rewritten<Position> {
+        let index = copier.to.word(0)?;
         let Stream { distance, buffers, .. } = self.schedule.streams[stream];
         let is_carried = ahead.is_some() && buffers > 2 && distance == buffers - 1;
-        let filled = is_carried.then(|| self.maker(copier).word(distance)).transpose()?;
+        let filled = is_carried.then(|| copier.to.word(distance)).transpose()?;
         Ok(Position { ahead, index, filled, phase: self.mbarriers[stream].as_ref().map(|_| index) })
     }
 
@@ -177,21 +162,20 @@ impl<'s> Pipeline<'s> {
         index: Value,
         front: &mut dyn Prefetch,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(Loaded, Iteration), TileViolation> {
+    ) -> Rewritten<(Loaded, Iteration)> {
         let stream = &self.schedule.streams[number];
         self.bounds.enter(&stream.slice, iteration, front, copier)?;
         if stream.has_copies || stream.tensor_bytes > 0 {
-            let copies = |copier: &mut Copier<'_, '_, '_>| {
+            copier.when(iteration.exists, |copier| {
                 self.copy(number, index, front, copier)?;
-                Ok(Vec::new())
-            };
-            self.maker(copier).when(iteration.exists, copies)?;
+                Ok(Values::new())
+            })?;
         }
         if stream.has_copies {
-            self.maker(copier).commit_group()?;
+            copier.to.commit_group()?;
         }
         let values = match stream.has_loads {
-            true => self.maker(copier).when(iteration.exists, |copier| front.load(number, copier))?,
+            true => copier.when(iteration.exists, |copier| front.load(number, copier))?,
             false => Values::new(),
         };
         let next = self.bounds.next(&stream.slice, iteration, copier)?;
@@ -204,9 +188,9 @@ impl<'s> Pipeline<'s> {
         index: Value,
         front: &mut dyn Prefetch,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), TileViolation> {
+    ) -> Rewritten<()> {
         let mbarriers = self.mbarriers[number].as_ref();
-        let mbarrier = mbarriers.map(|all| all.expect(index, &mut self.maker(copier))).transpose()?.flatten();
+        let mbarrier = mbarriers.map(|all| all.expect(index, copier.to)).transpose()?.flatten();
         front.copy(number, index, mbarrier, copier)
     }
 
@@ -217,7 +201,7 @@ impl<'s> Pipeline<'s> {
         is_disjoint: bool,
         front: &mut dyn Prefetch,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), TileViolation> {
+    ) -> Rewritten<()> {
         let Loaded { values, exists, index } = loaded;
         if values.is_empty() {
             return Ok(());
@@ -231,7 +215,7 @@ impl<'s> Pipeline<'s> {
         first: &[Position],
         front: &mut dyn Prefetch,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<Vec<Value>, TileViolation> {
+    ) -> Rewritten<Vec<Value>> {
         let rest = &self.schedule.rest;
         let accumulators = &self.schedule.asynchronous_accumulators;
         let mut initial: Vec<Value> = rest.carried.iter().map(|number| self.bounds.initial[number - 1]).collect();
@@ -249,7 +233,7 @@ impl<'s> Pipeline<'s> {
             let index = match position.filled {
                 Some(index) => index,
                 None => (stream.distance..stream.buffers)
-                    .try_fold(position.index, |index, _| self.maker(copier).previous_index(index, stream.buffers))?,
+                    .try_fold(position.index, |index, _| copier.to.previous_index(index, stream.buffers))?,
             };
             let (loaded, next) = self.prefetch(number, ahead, index, front, copier)?;
             prefetched.push((loaded, next, self.bounds.remembered(&stream.slice, copier)));
@@ -267,7 +251,7 @@ impl<'s> Pipeline<'s> {
             values.iter().for_each(|(value, copy)| copier.bind(*value, *copy));
             self.store(number, loaded, true, front, copier)?;
         }
-        self.maker(copier).wait_for_mmas(&mut given, accumulators, accumulators.len())?;
+        copier.to.wait_for_mmas(&mut given, accumulators, accumulators.len())?;
         self.release(&positions, arguments[0], copier)?;
         let mut next = prefetched.into_iter().map(|(_, next, _)| next);
         for (number, position) in positions.iter().enumerate() {
@@ -275,50 +259,43 @@ impl<'s> Pipeline<'s> {
         }
         let mut results = self.close(region, around, &initial, &given, copier)?;
         front.read(&[], copier);
-        self.maker(copier).wait_for_mmas(&mut results, accumulators, 0)?;
+        copier.to.wait_for_mmas(&mut results, accumulators, 0)?;
         if self.schedule.owns_buffers && self.schedule.streams.iter().any(|stream| stream.has_copies) {
-            self.maker(copier).wait_for_groups(0)?;
+            copier.to.wait_for_groups(0)?;
         }
         Ok(results)
     }
 
     /// Waits until the buffers of this iteration are filled and, without a producer warp, all warps have read those of the one
     /// before.
-    fn wait(&self, positions: &[Position], copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
-        let mut maker = self.maker(copier);
+    fn wait(&self, positions: &[Position], copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
         for (position, mbarriers) in positions.iter().zip(&self.mbarriers) {
             if let (Some(phase), Some(mbarriers)) = (position.phase, mbarriers) {
-                mbarriers.wait_until_full(position.index, phase, &mut maker)?;
+                mbarriers.wait_until_full(position.index, phase, copier.to)?;
             }
         }
         if self.schedule.consumers.is_some() {
             return Ok(());
         }
         if let Some(stream) = self.schedule.streams.iter().find(|stream| stream.has_copies) {
-            maker.wait_for_groups(stream.distance - 1)?;
+            copier.to.wait_for_groups(stream.distance - 1)?;
         }
-        maker.barrier()
+        Ok(copier.to.barrier()?)
     }
 
     /// Lets consumer warps say which buffer they have read: this iteration's, or that of the one before, whose MMAs were waited for.
-    fn release(
-        &self,
-        positions: &[Position],
-        counter: Value,
-        copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), TileViolation> {
+    fn release(&self, positions: &[Position], counter: Value, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
         if self.schedule.consumers.is_none() {
             return Ok(());
         }
-        let mut maker = self.maker(copier);
         for ((stream, position), mbarriers) in self.schedule.streams.iter().zip(positions).zip(&self.mbarriers) {
             let Some(mbarriers) = mbarriers else { continue };
             let (mut index, mut predicate) = (position.index, None);
             if !self.schedule.asynchronous_accumulators.is_empty() {
-                index = maker.previous_index(index, stream.buffers)?;
-                predicate = Some(maker.compare("sgt", counter, self.bounds.begin)?);
+                index = copier.to.previous_index(index, stream.buffers)?;
+                predicate = Some(copier.to.compare("sgt", counter, self.bounds.begin)?);
             }
-            mbarriers.release(index, predicate, &mut maker)?;
+            mbarriers.release(index, predicate, copier.to)?;
         }
         Ok(())
     }
@@ -330,11 +307,10 @@ impl<'s> Pipeline<'s> {
         position: &Position,
         ahead: Option<Iteration>,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<Position, TileViolation> {
+    ) -> Rewritten<Position> {
         let buffers = self.schedule.streams[stream].buffers;
-        let mut maker = self.maker(copier);
-        let index = maker.next_index(position.index, buffers)?;
-        let phase = position.phase.map(|phase| maker.next_phase(position.index, phase, buffers)).transpose()?;
+        let index = copier.to.next_index(position.index, buffers)?;
+        let phase = position.phase.map(|phase| copier.to.next_phase(position.index, phase, buffers)).transpose()?;
         Ok(Position { ahead, index, filled: position.filled.map(|_| position.index), phase })
     }
 
@@ -355,52 +331,39 @@ impl<'s> Pipeline<'s> {
         initial: &[Value],
         given: &[Value],
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<Vec<Value>, TileViolation> {
-        let maker = self.maker(copier);
-        let made = maker.copier.to.op(scf::YIELD).operands("results", given).done();
-        maker.checked(made)?;
-        maker.copier.to.at(around);
+    ) -> Rewritten<Vec<Value>> {
+        copier.to.op(scf::YIELD).operands("results", given).done()?;
+        copier.to.at(around);
         let Bounds { begin, end, step, .. } = self.bounds;
-        let types: Vec<TileType> = initial.iter().map(|value| maker.copier.to.ty(*value).clone()).collect();
-        let made = maker.copier.to.op(scf::FOR).operand(begin).operand(end).operand(step);
+        let types: Vec<TileType> = initial.iter().map(|value| copier.to.ty(*value).clone()).collect();
+        let made = copier.to.op(scf::FOR).operand(begin).operand(end).operand(step);
         let made = made.operands("initial", initial).made_region(region);
-        let mut made = types.into_iter().fold(made, |made, ty| made.result(ty));
-        for (name, value) in maker.copier.from.op(self.schedule.op).attributes.iter() {
-            made = made.attribute(name, value.clone());
-        }
-        let made = made.values();
-        Ok(maker.checked(made)?.to_vec())
+        let attributes = copier.from.op(self.schedule.op).attributes.iter();
+        let made = made.results(types).attributes(attributes.map(|(name, value)| (name, value.clone())));
+        Ok(made.values()?.to_vec())
     }
 
     /// The loop in two partitions: consumers execute it without its prefetches, the producer warp its prefetches alone.
-    fn specialized(
-        &self,
-        front: &mut dyn Prefetch,
-        copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<Vec<Value>, TileViolation> {
+    fn specialized(&self, front: &mut dyn Prefetch, copier: &mut Copier<'_, '_, '_>) -> Rewritten<Vec<Value>> {
         let (consumers, around) = copier.to.enter_region(Vec::new());
         let first = (0..self.schedule.streams.len()).map(|stream| self.begin(stream, None, copier));
         let first = first.collect::<Result<Vec<_>, _>>()?;
         let results = self.looped(&first, front, copier)?;
         let results = &results[..self.schedule.rest.carried.len()];
         let types: Vec<TileType> = results.iter().map(|value| copier.to.ty(*value).clone()).collect();
-        let made = copier.to.op(ttg::WARP_YIELD).operands("values", results).done();
-        self.maker(copier).checked(made)?;
+        copier.to.op(ttg::WARP_YIELD).operands("values", results).done()?;
         copier.to.at(around);
         let (producer, around) = copier.to.enter_region(Vec::new());
         self.produced(front, copier)?;
-        let made = copier.to.op(ttg::WARP_RETURN).done();
-        self.maker(copier).checked(made)?;
+        copier.to.op(ttg::WARP_RETURN).done()?;
         copier.to.at(around);
         let made = copier.to.op(ttg::WARP_SPECIALIZE).made_region(consumers).made_region(producer);
-        let made = types.into_iter().fold(made, |made, ty| made.result(ty));
         let warps = Attribute::Array(TileType::integer(32), vec![1]);
-        let made = made.attribute("partitionNumWarps", warps).values();
-        Ok(self.maker(copier).checked(made)?.to_vec())
+        Ok(made.results(types).attribute("partitionNumWarps", warps).values()?.to_vec())
     }
 
     /// The producer's loop.
-    fn produced(&self, front: &mut dyn Prefetch, copier: &mut Copier<'_, '_, '_>) -> Result<(), TileViolation> {
+    fn produced(&self, front: &mut dyn Prefetch, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
         let first = (0..self.schedule.streams.len()).map(|stream| self.begin(stream, None, copier));
         let first = first.collect::<Result<Vec<_>, _>>()?;
         let initial: Vec<Value> = first.iter().flat_map(Position::values).collect();
@@ -411,7 +374,7 @@ impl<'s> Pipeline<'s> {
         for (number, position) in first.iter().enumerate() {
             let Some(position) = position.with_arguments(&mut beside) else { continue };
             if let (Some(phase), Some(mbarriers)) = (position.phase, &self.mbarriers[number]) {
-                mbarriers.wait_until_empty(position.index, phase, &mut self.maker(copier))?;
+                mbarriers.wait_until_empty(position.index, phase, copier.to)?;
             }
             self.copy(number, position.index, front, copier)?;
             given.extend(self.advanced(number, &position, None, copier)?.values());

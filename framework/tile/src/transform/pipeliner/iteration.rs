@@ -2,10 +2,9 @@
 
 use super::slice::Slice;
 use crate::op::name::arith;
-use crate::transform::Copier;
 use crate::transform::copy::Rewrite;
-use crate::transform::maker::Maker;
-use crate::{Block, Op, TileViolation, Value};
+use crate::transform::{Copier, Rewritten, violation};
+use crate::{Block, Op, Value};
 
 /// An iteration, in the function that is made.
 #[derive(Debug, Clone)]
@@ -32,7 +31,6 @@ impl Iteration {
 
 /// How a loop counts, and with what it begins.
 pub(super) struct Bounds {
-    pub op: Op,
     pub block: Block,
     pub begin: Value,
     pub end: Value,
@@ -44,21 +42,21 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    pub fn new(op: Op, copier: &Copier<'_, '_, '_>) -> Result<Self, TileViolation> {
+    pub fn new(op: Op, copier: &Copier<'_, '_, '_>) -> Rewritten<Self> {
         let operation = copier.from.op(op);
         let block = operation.regions.first().and_then(|region| copier.from.blocks(*region).first().copied());
         let operands = copier.all(&operation.operands);
         let (Some(block), [begin, end, step, initial @ ..]) = (block, &operands[..]) else {
-            return Err(TileViolation::of(copier.function, operation, "it has no body or no bounds"));
+            return Err(violation(copier, op, "it has no body or no bounds"));
         };
         let unsigned = operation.attributes.get("unsignedCmp").is_some();
-        Ok(Self { op, block, begin: *begin, end: *end, step: *step, initial: initial.to_vec(), unsigned })
+        Ok(Self { block, begin: *begin, end: *end, step: *step, initial: initial.to_vec(), unsigned })
     }
 
     /// The first iteration.
-    pub fn first(&self, slice: &Slice, copier: &mut Copier<'_, '_, '_>) -> Result<Iteration, TileViolation> {
+    pub fn first(&self, slice: &Slice, copier: &mut Copier<'_, '_, '_>) -> Rewritten<Iteration> {
         let less = if self.unsigned { "ult" } else { "slt" };
-        let exists = Maker { copier, at: self.op }.compare(less, self.begin, self.end)?;
+        let exists = copier.to.compare(less, self.begin, self.end)?;
         let carried = slice.carried.iter().map(|number| self.initial[number - 1]).collect();
         Ok(Iteration { counter: self.begin, exists, carried })
     }
@@ -70,30 +68,24 @@ impl Bounds {
         iteration: &Iteration,
         front: &mut dyn Rewrite,
         copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), TileViolation> {
+    ) -> Rewritten<()> {
         let arguments = copier.from.arguments(self.block);
         copier.bind(arguments[0], iteration.counter);
         for (number, value) in slice.carried.iter().zip(&iteration.carried) {
             copier.bind(arguments[*number], *value);
         }
-        slice.ops.iter().try_for_each(|op| copier.op(*op, front))
+        Ok(slice.ops.iter().try_for_each(|op| copier.op(*op, front))?)
     }
 
     /// The iteration after the one that was entered. If there is an iteration, its distance to the end is a number without a sign
     /// that the type holds, so that nothing is compared that has overflowed.
-    pub fn next(
-        &self,
-        slice: &Slice,
-        iteration: &Iteration,
-        copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<Iteration, TileViolation> {
+    pub fn next(&self, slice: &Slice, iteration: &Iteration, copier: &mut Copier<'_, '_, '_>) -> Rewritten<Iteration> {
         let yielded = self.yielded(copier);
         let carried = slice.carried.iter().map(|number| yielded[number - 1]).collect();
-        let mut maker = Maker { copier, at: self.op };
-        let left = maker.binary(arith::SUBI, self.end, iteration.counter)?;
-        let more = maker.compare("ugt", left, self.step)?;
-        let exists = maker.binary(arith::ANDI, iteration.exists, more)?;
-        let counter = maker.binary(arith::ADDI, iteration.counter, self.step)?;
+        let left = copier.to.binary(arith::SUBI, self.end, iteration.counter)?;
+        let more = copier.to.compare("ugt", left, self.step)?;
+        let exists = copier.to.binary(arith::ANDI, iteration.exists, more)?;
+        let counter = copier.to.binary(arith::ADDI, iteration.counter, self.step)?;
         Ok(Iteration { counter, exists, carried })
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::op::name::{arith, tt};
-use crate::{Attribute, Block, Body, Op, Value, ValueOrigin};
+use crate::op::name::arith;
+use crate::{Block, Body, Op, Value, ValueOrigin};
 
 /// A part of an iteration that can be executed by itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -75,22 +75,10 @@ pub(in crate::transform) fn check_speculatable(body: &Body, op: Op) -> Result<()
             | arith::CEILDIVUI
             | arith::FLOORDIVSI
     );
-    if divides && !operation.operands.get(1).is_some_and(|divisor| is_nonzero(body, *divisor)) {
+    if divides && !operation.operands.get(1).is_some_and(|divisor| body.is_nonzero(*divisor)) {
         return Err(format!(
             "where it loads from follows from `{name}` by what may be zero when there is no such turn"
         ));
     }
     Ok(())
-}
-
-/// Whether a value is a constant no element of which is zero.
-fn is_nonzero(body: &Body, value: Value) -> bool {
-    let ValueOrigin::Result(op, _) = body.origin(value) else { return false };
-    let operation = body.op(op);
-    match (operation.name(), operation.attributes.get("value")) {
-        (arith::CONSTANT, Some(Attribute::Number(number))) => number.bits != 0,
-        (arith::CONSTANT, Some(Attribute::Dense(dense))) => dense.elements.iter().all(|&bits| bits != 0),
-        (tt::SPLAT, _) => operation.operands.first().is_some_and(|&operand| is_nonzero(body, operand)),
-        _ => false,
-    }
 }

@@ -1,0 +1,52 @@
+//! Why an operation cannot be rewritten, and at which operation of the program that is reported.
+
+use std::sync::Arc;
+
+use crate::{BuildError, Function, Op, Operation, TileViolation};
+
+/// Why an operation cannot be rewritten.
+#[derive(Debug)]
+pub(crate) enum RewriteError {
+    /// An operation of those that replace it cannot be built.
+    Build(BuildError),
+    /// The program breaks a rule.
+    Violation(TileViolation),
+}
+
+/// The result of a step of a rewrite.
+pub(crate) type Rewritten<T> = Result<T, RewriteError>;
+
+impl From<BuildError> for RewriteError {
+    fn from(error: BuildError) -> Self {
+        Self::Build(error)
+    }
+}
+
+impl From<TileViolation> for RewriteError {
+    fn from(violation: TileViolation) -> Self {
+        Self::Violation(violation)
+    }
+}
+
+impl RewriteError {
+    /// The violation that is reported when this operation is rewritten.
+    pub(super) fn at(self, function: &Function, operation: &Operation) -> TileViolation {
+        match self {
+            Self::Build(error) => TileViolation::of(function, operation, error.to_string()),
+            Self::Violation(violation) => violation,
+        }
+    }
+}
+
+/// A violation at an operation of a function.
+pub(super) fn violation_of(function: &Function, op: Op, message: impl Into<String>) -> TileViolation {
+    match &function.body {
+        Some(body) => TileViolation::of(function, body.op(op), message),
+        None => TileViolation {
+            function: Arc::clone(&function.name),
+            operation: Arc::from("tt.func"),
+            at: None,
+            message: message.into(),
+        },
+    }
+}
