@@ -102,9 +102,9 @@ pub mod plan {
     pub use tilewright_plan::movement::{
         Accessor, AxisStride, BankModel, Bound, BoxCopy, ConsecutiveCopy, Constraints, CopyQuestion, Gather,
         GlobalAccess, GlobalTensor, Kind, Means, MemoryChoice, MovementError, Path, Plan, PlanFigures, Reduction,
-        Rejected, Scan, ScanDirection, ScratchLayout, SharedAccess, SharedCopy, access_global, candidates,
-        choose_memory, conflicts, convert, copy_from_shared, copy_to_shared, gather, gathers, load_shared, reduce,
-        reductions, scan, slots, store_shared,
+        Rejected, Scan, ScanDirection, ScratchLayout, SharedAccess, SharedCopy, access_global, access_shared,
+        candidates, choose_memory, conflicts, convert, copy_from_shared, copy_to_shared, gather, gathers, reduce,
+        reductions, scan, slots,
     };
 
     /// Matrix multiplication: which instruction multiplies, and how its operands get there.

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{
-    AxisStride, GlobalAccess, GlobalTensor, MovementError, SharedAccess, access_global, load_shared, store_shared,
+    AxisStride, GlobalAccess, GlobalTensor, MovementError, SharedAccess, access_global, access_shared,
 };
 use tilewright_target::{Direction, TargetDescription};
 use tilewright_verify::kernels::{copy_kernel, load_kernel, store_kernel};
@@ -77,10 +77,8 @@ pub fn of_shared(
     bits: u32,
     target: &TargetDescription,
 ) -> Result<Both<SharedAccess>, MovementError> {
-    Ok(Both {
-        store: store_shared(registers, memory, bits, target)?,
-        load: load_shared(registers, memory, bits, target)?,
-    })
+    let access = |direction| access_shared(registers, memory, bits, direction, target);
+    Ok(Both { store: access(Direction::Store)?, load: access(Direction::Load)? })
 }
 
 /// Stores to global memory and loads from it.

@@ -16,8 +16,8 @@ pub use tilewright_layout::{
 pub use tilewright_lower::conversion_kernel;
 pub use tilewright_plan::contract::{self, Contraction, MmaProblem, Scale};
 pub use tilewright_plan::movement::{
-    Accessor, CopyQuestion, GlobalTensor, Means, MovementError, Plan, ScanDirection, candidates, convert,
-    copy_to_shared, load_shared, reduce, scan, slots, store_shared,
+    Accessor, CopyQuestion, GlobalTensor, Means, MovementError, Plan, ScanDirection, access_shared, candidates,
+    convert, copy_to_shared, reduce, scan, slots,
 };
 pub use tilewright_plugin::{
     Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, Target,

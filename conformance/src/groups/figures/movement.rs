@@ -5,7 +5,8 @@ use std::sync::Arc;
 use conformance_pack::Figure;
 use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, MemoryLayout};
 use tilewright_plan::movement;
-use tilewright_plan::movement::{Means, MovementError, Path, load_shared, store_shared};
+use tilewright_plan::movement::{Means, MovementError, Path, access_shared};
+use tilewright_target::Direction;
 use tilewright_verify::{Repeated, TestCase};
 
 use super::super::emulated::executed;
@@ -148,8 +149,8 @@ impl Movement {
             }
             (_, By::Padding) => {
                 let memory = self.padded(context)?;
-                let store = store_shared(src, &memory, self.bits(), means).map_err(refused)?;
-                let load = load_shared(dst, &memory, self.bits(), means).map_err(refused)?;
+                let store = access_shared(src, &memory, self.bits(), Direction::Store, means).map_err(refused)?;
+                let load = access_shared(dst, &memory, self.bits(), Direction::Load, means).map_err(refused)?;
                 work(Repeated::Staging([src, dst], &memory, [&store, &load]), means)
             }
         }

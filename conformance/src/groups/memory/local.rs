@@ -3,7 +3,8 @@
 use std::fmt;
 
 use tilewright_layout::{LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{SharedAccess, load_shared, store_shared};
+use tilewright_plan::movement::{SharedAccess, access_shared};
+use tilewright_target::Direction;
 use tilewright_verify::{load_case, store_case};
 
 use super::super::emulated::{at_bound, either, executed, refused, stores_once};
@@ -11,21 +12,12 @@ use super::super::lineup::{Lineup, Turns};
 use super::super::{CaseTensor, Endpoint};
 use crate::{Case, Context, Verdict};
 
-/// Which way data moves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LocalMove {
-    /// From registers to memory.
-    Store,
-    /// From memory to registers.
-    Load,
-}
-
 /// A local store or load. Written as in case names: `store/blocked-rows-to-shared-rows/f16/64x128/w4`,
 /// `load/shared-rows-to-blocked-rows/f16/64x128/w4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalAccess {
     /// Which way.
-    pub access: LocalMove,
+    pub access: Direction,
     /// The layout of the registers.
     pub registers: Endpoint,
     /// The layout of the memory.
@@ -38,8 +30,8 @@ impl fmt::Display for LocalAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (registers, memory) = (&self.registers.name, &self.memory.name);
         match self.access {
-            LocalMove::Store => write!(f, "store/{registers}-to-{memory}/{}", self.tensor),
-            LocalMove::Load => write!(f, "load/{memory}-to-{registers}/{}", self.tensor),
+            Direction::Store => write!(f, "store/{registers}-to-{memory}/{}", self.tensor),
+            Direction::Load => write!(f, "load/{memory}-to-{registers}/{}", self.tensor),
         }
     }
 }
@@ -57,7 +49,7 @@ impl LocalAccess {
             let memories = lineup.memory();
             for registers in lineup.distributed() {
                 for memory in &memories {
-                    for access in [LocalMove::Store, LocalMove::Load] {
+                    for access in [Direction::Store, Direction::Load] {
                         let fits = |shape: &[u64]| lineup.bytes(shape) <= most;
                         for (tensor, ends) in lineup.some(&mut turns, 1, &[&registers, memory], fits) {
                             let (registers, memory) = (ends[0].clone(), ends[1].clone());
@@ -90,11 +82,8 @@ impl LocalAccess {
             return Err(Verdict::unsupported(reason));
         }
         let bits = self.tensor.setting.element.bits();
-        let plan = match self.access {
-            LocalMove::Store => store_shared(&registers, &memory, bits, target),
-            LocalMove::Load => load_shared(&registers, &memory, bits, target),
-        };
-        Ok(((registers, memory), plan.map_err(refused)?))
+        let plan = access_shared(&registers, &memory, bits, self.access, target).map_err(refused)?;
+        Ok(((registers, memory), plan))
     }
 
     /// Runs the plan: memory, or every register, must hold what the layouts say, every element is stored once, and
@@ -110,11 +99,11 @@ impl LocalAccess {
     ) -> Result<Verdict, Verdict> {
         let (target, bits) = (context.target().description(), self.tensor.setting.element.bits());
         match self.access {
-            LocalMove::Store => {
+            Direction::Store => {
                 let report = executed(store_case(registers, memory, bits, plan), target)?;
                 stores_once(&report, bytes(&self.tensor, self.tensor.elements()))?;
             }
-            LocalMove::Load => drop(executed(load_case(registers, memory, bits, plan), target)?),
+            Direction::Load => drop(executed(load_case(registers, memory, bits, plan), target)?),
         }
         Ok(at_bound(plan.figures.above_bound.as_deref()))
     }

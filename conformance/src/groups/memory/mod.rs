@@ -5,7 +5,7 @@ mod global;
 mod local;
 
 pub use global::{GlobalCopy, Known};
-pub use local::{LocalAccess, LocalMove};
+pub use local::LocalAccess;
 
 use crate::{Case, Context, Group};
 

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use conformance::groups::gather::{self, Gathers};
-use conformance::groups::memory::{GlobalCopy, Known, LocalAccess, LocalMove};
+use conformance::groups::memory::{GlobalCopy, Known, LocalAccess};
 use conformance::groups::reduce::{self, Reductions};
 use conformance::groups::scan::{self, ScanAlong, Scans};
 use conformance::{Group, Level, Status, Thoroughness, Verdict};
@@ -11,6 +11,7 @@ use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement;
 use tilewright_plan::movement::{Path, ScanDirection};
+use tilewright_target::Direction;
 
 use super::context;
 use super::invented::Flaw;
@@ -68,7 +69,7 @@ fn lanes_differ(layout: &LinearLayout) -> bool {
 fn local_accesses_that_do_or_count_something_else_are_found() {
     let context = context(Flaw::None);
     let target = context.target().description();
-    for way in [LocalMove::Store, LocalMove::Load] {
+    for way in [Direction::Store, Direction::Load] {
         let wanted = |question: &LocalAccess| question.access == way && question.tensor.shape == [64, 128];
         let (question, (layouts, plan)) = found(
             LocalAccess::all(&context),
@@ -81,10 +82,7 @@ fn local_accesses_that_do_or_count_something_else_are_found() {
         fails(question.shown(&context, &layouts, &miscounted), COUNTS);
         let (registers, memory) = &layouts;
         let bits = question.tensor.setting.element.bits();
-        let elsewhere = match way {
-            LocalMove::Store => movement::store_shared(&lanes_swapped(registers), memory, bits, target),
-            LocalMove::Load => movement::load_shared(&lanes_swapped(registers), memory, bits, target),
-        };
+        let elsewhere = movement::access_shared(&lanes_swapped(registers), memory, bits, way, target);
         fails(question.shown(&context, &layouts, &elsewhere.expect("it can be planned")), ELEMENT);
     }
 }
@@ -99,12 +97,13 @@ fn elements_that_are_stored_twice_are_found() {
         |question| question.plan(&context),
         |question, _| {
             let tensor = &question.tensor;
-            question.access == LocalMove::Store && tensor.shape == [1, 1] && tensor.setting.warps == 1
+            question.access == Direction::Store && tensor.shape == [1, 1] && tensor.setting.warps == 1
         },
     );
     assert_eq!(question.shown(&context, &layouts, &plan).map(|verdict| verdict.status), Ok(Status::Pass));
     let bits = question.tensor.setting.element.bits();
-    let mut by_all = movement::load_shared(&layouts.0, &layouts.1, bits, target).expect("it can be planned");
+    let mut by_all =
+        movement::access_shared(&layouts.0, &layouts.1, bits, Direction::Load, target).expect("it can be planned");
     (by_all.figures.counts, by_all.figures.bound) = (plan.figures.counts, plan.figures.bound);
     fails(question.shown(&context, &layouts, &by_all), "differ");
 }

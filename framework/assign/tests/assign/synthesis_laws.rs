@@ -9,7 +9,7 @@ use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
 use tilewright_plan::constraint::{OperandTiles, factors, product};
 use tilewright_plan::memory_synthesis::{MemorySynthesisError, SharedTensor, TensorAccess, solve};
-use tilewright_plan::movement::{AxisStride, GlobalTensor, Means, load_shared, store_shared};
+use tilewright_plan::movement::{AxisStride, GlobalTensor, Means, access_shared};
 use tilewright_target::{Direction, TargetDescription, wavefronts};
 
 fn a100() -> TargetDescription {
@@ -96,8 +96,8 @@ proptest! {
         ins.push(Dim::OFFSET, 10).expect("small");
         ins.push(Dim::BLOCK, 0).expect("small");
         let rows = MemoryLayout::linear(LinearLayout::from_columns(ins, layouts[0].outs().clone(), &rows).expect("small"));
-        let store = store_shared(&layouts[0], &rows, bits, means).expect("sound");
-        let load = load_shared(&layouts[1], &rows, bits, means).expect("sound");
+        let store = access_shared(&layouts[0], &rows, bits, Direction::Store, means).expect("sound");
+        let load = access_shared(&layouts[1], &rows, bits, Direction::Load, means).expect("sound");
         let plain = (store.figures.counts.wavefronts_stored + load.figures.counts.wavefronts_loaded) as f64
             + 0.25 * (store.figures.counts.shared_stores + load.figures.counts.shared_loads) as f64;
         prop_assert!(found.price <= plain, "{} and {plain}", found);

@@ -12,7 +12,8 @@ use crate::shared_memory::{Access, Part};
 use tilewright_kernel::{Binary, Type, Value};
 use tilewright_layout::f2;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{load_shared, product, store_shared};
+use tilewright_plan::movement::{access_shared, product};
+use tilewright_target::Direction;
 use tilewright_tile::marks::{APART, IN_PLACE};
 use tilewright_tile::{self as tile, Attribute, Op};
 
@@ -141,7 +142,13 @@ fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Valu
     let placed = placed(lowering, memory)?;
     lowering.accesses_part(access, placed.slab.part);
     if placed.is_whole(&tensor.layout) {
-        let access = store_shared(&tensor.layout, &placed.memory, placed.element.bits(), lowering.machine.means)?;
+        let access = access_shared(
+            &tensor.layout,
+            &placed.memory,
+            placed.element.bits(),
+            Direction::Store,
+            lowering.machine.means,
+        )?;
         let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.as_word(value)).collect();
         access.emit_store(&mut lowering.builder, placed.slab.pointer, &words);
     } else {
@@ -184,7 +191,8 @@ fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let ty = lowering.carrier(lowering.result(op, 0)?)?;
     lowering.accesses_part(Access::Load, placed.slab.part);
     let values: Vec<Value> = if placed.is_whole(&layout) {
-        let access = load_shared(&layout, &placed.memory, placed.element.bits(), lowering.machine.means)?;
+        let access =
+            access_shared(&layout, &placed.memory, placed.element.bits(), Direction::Load, lowering.machine.means)?;
         let words = access.emit_load(&mut lowering.builder, placed.slab.pointer);
         words.into_iter().map(|word| lowering.typed_word(word, ty)).collect()
     } else {

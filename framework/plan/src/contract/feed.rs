@@ -4,7 +4,7 @@
 
 use crate::movement::{
     AxisStride, BlockLoads, BlockSource, GlobalAccess, GlobalPlace, GlobalTensor, LinearAddress, Means, MovementError,
-    Plan, Reading, SharedAccess, Thread, access_global, coalesced_layout, convert, slots_with_accesses, store_shared,
+    Plan, Reading, SharedAccess, Thread, access_global, access_shared, coalesced_layout, convert, slots_with_accesses,
 };
 use tilewright_kernel::{Binary, Builder, Value};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
@@ -124,7 +124,13 @@ impl Feed {
         let loaded = scale::grouped(&elements, making.k_axis, in_byte(making.from))?;
         let access = access_global(&loaded, &matrix.tensor(bits), bits, Direction::Load, means.target)?;
         let store = Store {
-            access: store_shared(&elements, &MemoryLayout::linear(layout.clone()), operand.bits, means)?,
+            access: access_shared(
+                &elements,
+                &MemoryLayout::linear(layout.clone()),
+                operand.bits,
+                Direction::Store,
+                means,
+            )?,
             bytes: (operand.bits / 8) << layout.in_bits(Dim::OFFSET),
             alignment: reading.alignment,
             elements,

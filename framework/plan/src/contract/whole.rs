@@ -2,9 +2,10 @@
 //!
 //! All chunks are held at once: the chunk is the highest part of a register's number, or of an offset in shared memory.
 
-use crate::movement::{Means, MovementError, Reading, SharedAccess, store_shared};
+use crate::movement::{Means, MovementError, Reading, SharedAccess, access_shared};
 use tilewright_kernel::{Builder, Value};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, MemoryLayout};
+use tilewright_target::Direction;
 
 use super::ContractError;
 use super::cast::cast;
@@ -84,8 +85,10 @@ impl Contraction {
         let bytes = (operand.bits / 8) << whole.in_bits(Dim::OFFSET);
         let made = if self.is_made(side) { Some(self.made_from(side, means)?) } else { None };
         let access = match &made {
-            Some(elements) => store_shared(elements, &MemoryLayout::linear(layout.clone()), operand.bits, means)?,
-            None => store_shared(registers, &MemoryLayout::linear(whole), operand.bits, means)?,
+            Some(elements) => {
+                access_shared(elements, &MemoryLayout::linear(layout.clone()), operand.bits, Direction::Store, means)?
+            }
+            None => access_shared(registers, &MemoryLayout::linear(whole), operand.bits, Direction::Store, means)?,
         };
         Ok(Some(FactorStore { access, bytes, alignment: reading.alignment, side, made }))
     }

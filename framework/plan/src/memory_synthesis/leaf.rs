@@ -6,8 +6,8 @@ use super::{
 };
 use crate::layouts;
 use crate::movement::{
-    AccessWay, Accessor, Begin, Constraints, Kind, Means, SharedLayoutCandidate, choose_memory_begun, least_wavefronts,
-    load_shared, store_shared,
+    AccessWay, Accessor, Begin, Constraints, Kind, Means, SharedLayoutCandidate, access_shared, choose_memory_begun,
+    least_wavefronts,
 };
 use tilewright_layout::cute::{self, CuteLayout, Swizzle};
 use tilewright_layout::f2::{multiply, rank};
@@ -92,11 +92,8 @@ impl<'q> Problem<'q, '_> {
     }
 
     fn accessor(&self, chosen: &Chosen<'_>, layout: LinearLayout) -> Accessor {
-        let accessor = match chosen.lanes.direction {
-            Direction::Store => Accessor::store(layout),
-            Direction::Load => Accessor::load(layout),
-        };
-        accessor.times(self.accesses[chosen.access].weight)
+        let (direction, weight) = (chosen.lanes.direction, self.accesses[chosen.access].weight);
+        Accessor { layout, direction, weight, copy: None }
     }
 
     /// The best swizzle for a choice of ways and their common term.
@@ -149,20 +146,16 @@ impl<'q> Problem<'q, '_> {
         memory: &MemoryLayout,
         means: Means<'_>,
     ) -> Result<AccessSolution, MemorySynthesisError> {
-        let plan = match accessor.direction {
-            Direction::Store => store_shared(&accessor.layout, memory, self.unit_bits(), means),
-            Direction::Load => load_shared(&accessor.layout, memory, self.unit_bits(), means),
-        }?;
-        let counts = &plan.figures.counts;
+        let plan = access_shared(&accessor.layout, memory, self.unit_bits(), accessor.direction, means)?;
         Ok(AccessSolution {
             access: self.accesses[chosen.access].name.clone(),
             way: chosen.way,
             instruction: chosen.lanes.instruction.clone(),
             bytes: chosen.lanes.bytes,
             term: Some(chosen.term.clone()),
-            wavefronts: counts.wavefronts_stored + counts.wavefronts_loaded,
+            wavefronts: plan.wavefronts(),
             least: least_wavefronts(accessor, self.unit_bits(), means)?,
-            issued: counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads,
+            issued: plan.issued(),
             fetched: None,
         })
     }

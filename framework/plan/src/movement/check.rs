@@ -28,7 +28,7 @@ pub fn check_block(lanes: u64, warps: u64, target: &TargetDescription) -> Result
 ///
 /// # Errors
 /// [`MovementError::Registers`] or [`MovementError::Size`].
-pub fn check_size(side: &'static str, layout: &LinearLayout) -> Result<(), MovementError> {
+pub(crate) fn check_size(side: &'static str, layout: &LinearLayout) -> Result<(), MovementError> {
     let (registers, elements) = (layout.in_bits(Dim::REGISTER), layout.outs().bits());
     if registers > MOST_REGISTER_BITS {
         return Err(MovementError::Registers { side, bits: registers });

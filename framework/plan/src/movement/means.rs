@@ -31,14 +31,12 @@ impl<'a> Means<'a> {
 
     /// As before, but each access of shared memory counts so many slots more, so that fewer and wider ones
     /// are chosen where they cost a little more.
-    #[must_use]
-    pub fn with_access_slots(self, slots: f64) -> Self {
+    pub(crate) fn with_access_slots(self, slots: f64) -> Self {
         Self { access_slots: slots, ..self }
     }
 
     /// As before, for each of so many movements of one block that have shared memory of their own.
-    #[must_use]
-    pub fn shared_by(self, movements: usize) -> Self {
+    pub(super) fn shared_by(self, movements: usize) -> Self {
         self.with_scratch(self.scratch_bytes / movements.max(1) as u64)
     }
 

@@ -37,16 +37,19 @@ pub use address::product;
 pub use address::{ClusterBits, LinearAddress, Thread};
 pub use block_load::{BlockLoads, BlockSource};
 pub use bound::Bound;
-pub use check::{check_block, check_size};
+pub use check::check_block;
+pub(crate) use check::check_size;
 pub use choose::{
     Accessor, AccessorFigures, Begin, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, ScratchLayout,
-    SharedLayoutCandidate, choose_memory, choose_memory_begun, least_wavefronts,
+    SharedLayoutCandidate, choose_memory,
 };
+pub(crate) use choose::{choose_memory_begun, least_wavefronts};
 pub use conversion::Conversion;
 pub use convert::{Path, Plan, Rounds, candidates, convert};
+pub(crate) use copy::boxes_in;
 pub use copy::{
-    BoxCopy, BoxSource, CopyQuestion, PointedCopy, PointedQuestion, SharedCopy, boxed, boxes_in, consecutive_copy,
-    copy_boxes, copy_from_shared, copy_pointed, copy_to_shared,
+    BoxCopy, BoxSource, CopyQuestion, PointedCopy, PointedQuestion, SharedCopy, boxed, consecutive_copy, copy_boxes,
+    copy_from_shared, copy_pointed, copy_to_shared,
 };
 pub use error::MovementError;
 pub use figures::PlanFigures;
@@ -54,7 +57,7 @@ pub use gather::{Gather, gather, gathers};
 pub use means::Means;
 pub use memory::{
     AccessWay, AxisStride, BankModel, ConflictError, Conflicts, GlobalAccess, GlobalPlace, GlobalTensor, SharedAccess,
-    SlotBit, access_global, coalesced_layout, conflicts, load_shared, store_shared,
+    SlotBit, access_global, access_shared, coalesced_layout, conflicts,
 };
 pub use prefetch::{Prefetch, PrefetchQuestion, prefetch};
 pub use price::{cost, slots};

@@ -8,13 +8,14 @@ use machines::machine;
 use proptest::prelude::*;
 use tilewright_kernel::Counts;
 use tilewright_layout::{LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{MovementError, SharedAccess, load_shared, store_shared};
+use tilewright_plan::movement::{MovementError, SharedAccess, access_shared};
+use tilewright_target::Direction;
 use tilewright_verify::{check_emulated, load_case, store_case};
 
 fn check(registers: &LinearLayout, memory: &MemoryLayout, bits: u32) -> (SharedAccess, SharedAccess) {
     let target = machine();
-    let store = store_shared(registers, memory, bits, &target).expect("the question is sound");
-    let load = load_shared(registers, memory, bits, &target).expect("the question is sound");
+    let store = access_shared(registers, memory, bits, Direction::Store, &target).expect("the question is sound");
+    let load = access_shared(registers, memory, bits, Direction::Load, &target).expect("the question is sound");
     let shown = || format!("{bits} bits, {:?}\nregisters\n{registers}\nmemory\n{}", memory.padding, memory.linear);
     store_case(registers, memory, bits, &store)
         .and_then(|case| check_emulated(&case, &target))
@@ -72,9 +73,11 @@ fn copies_are_stored_once_and_loaded_by_all() {
 fn bad_questions_are_errors() {
     let target = machine();
     let registers = distributed(&[1, 2, 4], 0, 3);
-    let error = store_shared(&registers, &memory(&[1, 2], &[]), 32, &target).expect_err("other tensors");
+    let error =
+        access_shared(&registers, &memory(&[1, 2], &[]), 32, Direction::Store, &target).expect_err("other tensors");
     assert!(matches!(error, MovementError::Memory { .. }), "{error}");
-    let error = load_shared(&registers, &memory(&[1, 2, 4], &[]), 4, &target).expect_err("half bytes");
+    let error =
+        access_shared(&registers, &memory(&[1, 2, 4], &[]), 4, Direction::Load, &target).expect_err("half bytes");
     assert!(matches!(error, MovementError::ElementBits(4)), "{error}");
 }
 
@@ -85,8 +88,10 @@ fn memory_that_no_block_has_is_refused() {
     let registers = distributed(&columns, 0, 11);
     check(&registers, &memory(&columns, &[]), 32);
     let padded = memory(&columns, &[(1024, 1)]);
-    for refused in [store_shared(&registers, &padded, 32, &machine()), load_shared(&registers, &padded, 32, &machine())]
-    {
+    for refused in [
+        access_shared(&registers, &padded, 32, Direction::Store, &machine()),
+        access_shared(&registers, &padded, 32, Direction::Load, &machine()),
+    ] {
         let error = refused.expect_err("a word more than there is");
         assert_eq!(error.to_string(), "no way to convert: 8196 bytes of shared memory are needed and 8192 are there");
     }

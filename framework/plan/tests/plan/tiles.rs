@@ -11,15 +11,15 @@ use machines::tiles::{TILES, rows};
 use proptest::prelude::*;
 use tilewright_kernel::{Builder, Counts, Kernel, Launch, Op};
 use tilewright_layout::Dim;
-use tilewright_plan::movement::{Means, SharedAccess, load_shared, slots, store_shared};
+use tilewright_plan::movement::{Means, SharedAccess, access_shared, slots};
 use tilewright_target::{BankRow, Direction, Evidence, Instruction, TargetDescription};
 use tilewright_verify::{check_emulated, load_case, store_case};
 
 /// Plans in one direction and proves the plan.
 fn proved(question: &Question, loads: bool, means: Means<'_>) -> SharedAccess {
     let Question { registers, memory, bits } = question;
-    let plan = if loads { load_shared } else { store_shared };
-    let access = plan(registers, memory, *bits, means).expect("the question is sound");
+    let direction = if loads { Direction::Load } else { Direction::Store };
+    let access = access_shared(registers, memory, *bits, direction, means).expect("the question is sound");
     let case = if loads { load_case } else { store_case };
     let checked = case(registers, memory, *bits, &access).and_then(|case| check_emulated(&case, means));
     if let Err(wrong) = checked {

@@ -37,8 +37,13 @@ fn theirs(layout: &str, shape: &[u64], load: &LinearLayout, copy: &LinearLayout,
     let layout = layout.parse::<tilewright_layout::cute::CuteLayout>().unwrap();
     let bits = shape.iter().product::<u64>().ilog2();
     let taken = |memory: &MemoryLayout| {
-        let loaded = load_shared(load, memory, 16, means).unwrap().figures.counts.wavefronts_loaded;
-        loaded + store_shared(copy, memory, 16, means.with_instructions(&[])).unwrap().figures.counts.wavefronts_stored
+        let loaded = access_shared(load, memory, 16, Direction::Load, means).unwrap().figures.counts.wavefronts_loaded;
+        loaded
+            + access_shared(copy, memory, 16, Direction::Store, means.with_instructions(&[]))
+                .unwrap()
+                .figures
+                .counts
+                .wavefronts_stored
     };
     let swizzles = (1..4u32).flat_map(|count| {
         (3..=bits - 2 * count).flat_map(move |base| (count..=bits - base - count).map(move |by| (count, base, by)))

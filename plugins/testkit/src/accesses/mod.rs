@@ -49,8 +49,8 @@ impl Case {
         let registers = layouts::distributed(target, &self.registers, self.shape);
         let memory = layouts::memory(target, &self.memory, self.shape);
         let planned = |means: Means<'_>| {
-            let plan = if loads { load_shared } else { store_shared };
-            let access = plan(&registers, &memory, self.bits, means).unwrap();
+            let direction = if loads { Direction::Load } else { Direction::Store };
+            let access = access_shared(&registers, &memory, self.bits, direction, means).unwrap();
             let case = if loads { load_case } else { store_case };
             let case = case(&registers, &memory, self.bits, &access);
             let checked = case.and_then(|case| check_emulated(&case, means));

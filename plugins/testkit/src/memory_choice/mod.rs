@@ -11,9 +11,9 @@ pub fn executed(
     bits: u32,
     means: Means<'_>,
 ) -> u64 {
+    let plan = access_shared(layout, memory, bits, direction, means).expect("a plan");
     match direction {
         Direction::Store => {
-            let plan = store_shared(layout, memory, bits, means).expect("a plan");
             store_case(layout, memory, bits, &plan)
                 .and_then(|case| check_emulated(&case, means))
                 .expect("memory holds the tensor")
@@ -21,7 +21,6 @@ pub fn executed(
                 .wavefronts_stored
         }
         Direction::Load => {
-            let plan = load_shared(layout, memory, bits, means).expect("a plan");
             load_case(layout, memory, bits, &plan)
                 .and_then(|case| check_emulated(&case, means))
                 .expect("registers hold it")

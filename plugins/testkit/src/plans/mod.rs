@@ -83,8 +83,8 @@ pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
         ("padded", "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>"),
     ] {
         let (src, memory) = (distributed(target, &registers, &[64, 64]), memory(text, &[64, 64]));
-        let store = store_shared(&src, &memory, 16, target.description()).expect("a plan");
-        let load = load_shared(&src, &memory, 16, target.description()).expect("a plan");
+        let store = access_shared(&src, &memory, 16, Direction::Store, target.description()).expect("a plan");
+        let load = access_shared(&src, &memory, 16, Direction::Load, target.description()).expect("a plan");
         // The rest of the kernel moves each element of memory once, by the threads in turn.
         let others = 16 * 64 * 64 / (4 << lane_bits);
         let kernel = store_kernel(&src, &memory, 16, &store).expect("a kernel");

@@ -30,5 +30,6 @@ mod weigh;
 
 pub use accessor::{Accessor, Begin, ConsecutiveCopy, Constraints};
 pub use choice::{AccessorFigures, Fetch, Kind, MemoryChoice, SharedLayoutCandidate};
-pub use search::{choose_memory, choose_memory_begun, least_wavefronts};
+pub use search::choose_memory;
+pub(crate) use search::{choose_memory_begun, least_wavefronts};
 pub use swizzle::ScratchLayout;

@@ -64,7 +64,7 @@ pub fn choose_memory<'a>(
 ///
 /// # Errors
 /// As [`choose_memory`]; a beginning whose elements depend on each other.
-pub fn choose_memory_begun<'a>(
+pub(crate) fn choose_memory_begun<'a>(
     accessors: &'a [Accessor],
     element_bits: u32,
     begin: &Begin,
@@ -83,7 +83,7 @@ pub fn choose_memory_begun<'a>(
 ///
 /// # Errors
 /// As [`choose_memory`].
-pub fn least_wavefronts(accessor: &Accessor, element_bits: u32, means: Means<'_>) -> Result<u64, MovementError> {
+pub(crate) fn least_wavefronts(accessor: &Accessor, element_bits: u32, means: Means<'_>) -> Result<u64, MovementError> {
     let question = Question::new(std::slice::from_ref(accessor), element_bits, means.target, &[means])?;
     let least = question.sides.first().and_then(|side| least::by_any(&question, side));
     least.ok_or_else(|| MovementError::impossible("no access divides the layout"))

@@ -1,10 +1,9 @@
 //! Weighing layouts of all kinds by one score, and keeping the best of each kind.
 
-use crate::movement::{MovementError, SharedAccess, load_shared, store_shared};
+use crate::movement::{MovementError, SharedAccess, access_shared};
 use tilewright_layout::Padding;
 use tilewright_layout::cute::Swizzle;
 use tilewright_layout::f2::Columns;
-use tilewright_target::Direction;
 
 use super::accessor::Constraints;
 use super::choice::{AccessorFigures, Fetch, Kind, MemoryChoice, SharedLayoutCandidate};
@@ -114,12 +113,8 @@ impl<'a> Weigher<'a> {
         let (mut figures, mut alignment) = (Vec::with_capacity(question.sides.len()), 1);
         for (at, side) in question.sides.iter().enumerate() {
             let own = proposal.fetch.as_ref().filter(|(of, _)| *of == at).map(|(_, fetch)| &fetch.layout);
-            let plan = match side.direction() {
-                Direction::Store => {
-                    store_shared(own.unwrap_or(&side.layout), &memory, question.element_bits, side.means)
-                }
-                Direction::Load => load_shared(&side.layout, &memory, question.element_bits, side.means),
-            }?;
+            let layout = own.unwrap_or(&side.layout);
+            let plan = access_shared(layout, &memory, question.element_bits, side.direction(), side.means)?;
             alignment = alignment.max(plan.alignment());
             figures.push(self.figures(at, side, &plan));
         }
@@ -141,10 +136,7 @@ impl<'a> Weigher<'a> {
     }
 
     fn figures(&self, at: usize, side: &Side<'_>, plan: &SharedAccess) -> AccessorFigures {
-        let wavefronts = match side.direction() {
-            Direction::Store => plan.figures.counts.wavefronts_stored,
-            Direction::Load => plan.figures.counts.wavefronts_loaded,
-        };
+        let wavefronts = plan.wavefronts();
         let row = side.tiles.iter().find(|tile| tile.name.is_some() && tile.name == plan.instruction());
         let clear = match row {
             Some(tile) => least::by_row(self.question, side, tile),

@@ -18,7 +18,8 @@ mod question;
 mod row;
 mod shared_copy;
 
-pub use boxes::{BoxCopy, BoxSource, boxed, boxes_in, copy_boxes, copy_from_shared};
+pub(crate) use boxes::boxes_in;
+pub use boxes::{BoxCopy, BoxSource, boxed, copy_boxes, copy_from_shared};
 pub use plan::{consecutive_copy, copy_to_shared};
 pub use pointed::{PointedCopy, PointedQuestion, copy_pointed};
 pub use question::CopyQuestion;

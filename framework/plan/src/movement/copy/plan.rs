@@ -5,7 +5,7 @@ use super::boxes;
 use super::question::CopyQuestion;
 use super::row::CopyRow;
 use super::shared_copy::{SharedCopy, Way};
-use crate::movement::memory::{GlobalTensor, access_global, coalesced_layout, store_shared};
+use crate::movement::memory::{GlobalTensor, access_global, access_shared, coalesced_layout};
 use crate::movement::{ConsecutiveCopy, Means, MovementError, Rejected, cost, slots};
 use tilewright_target::{Direction, Instruction};
 
@@ -66,7 +66,7 @@ fn plain(question: &CopyQuestion<'_>, means: &Means<'_>) -> Result<SharedCopy, M
     let CopyQuestion { global, memory, element_bits, lanes, warps, .. } = *question;
     let layout = coalesced_layout(global, element_bits, lanes.into(), warps.into(), means.target)?;
     let load = access_global(&layout, global, element_bits, Direction::Load, means.target)?;
-    let store = store_shared(&layout, memory, element_bits, means.with_instructions(&[]))?;
+    let store = access_shared(&layout, memory, element_bits, Direction::Store, means.with_instructions(&[]))?;
     Ok(SharedCopy {
         counts: store.figures.counts,
         cost: store.figures.cost,

@@ -6,7 +6,7 @@ use tilewright_layout::{Dim, MemoryLayout};
 use tilewright_target::{Direction, TargetDescription, wavefronts};
 
 use super::super::address::{Thread, product};
-use super::super::{MovementError, SharedAccess, SharedBits, slots, store_shared};
+use super::super::{MovementError, SharedAccess, SharedBits, access_shared, slots};
 use super::question::Question;
 use crate::layouts;
 
@@ -53,7 +53,7 @@ fn in_order(question: &Question, order: &[Dim], target: &TargetDescription) -> R
             "{bytes} bytes of shared memory are needed and {have} are there"
         )));
     }
-    let store = store_shared(&question.src, &memory, bits, target)?;
+    let store = access_shared(&question.src, &memory, bits, Direction::Store, target)?;
     let solver = Solver::new(&units);
     let offsets = |columns: &[u64]| columns.iter().map(|&c| solver.solve(c).unwrap_or(0)).collect::<Vec<_>>();
     let mut shared = Shared {

@@ -5,14 +5,14 @@
 //! sub-word elements are regarded. Constants that share no bit with the thread's part of the offset are
 //! immediates.
 
-use tilewright_kernel::{Builder, Counts, Value};
+use tilewright_kernel::{Builder, Value};
 use tilewright_layout::f2::{Columns, Subspace};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Padding};
 use tilewright_target::{Direction, TargetDescription};
 
 use super::super::address::Thread;
 use super::super::tile::{Accesses, Loads, Located, Memory, Placed, Stores, Tile};
-use super::super::{Bound, Means, MovementError, PlanFigures, SharedBits, bound, check_size, cost, slots};
+use super::super::{Bound, Means, MovementError, PlanFigures, bound, check_size, cost, slots};
 use crate::movement::check::check_element;
 
 /// How a tensor in registers is stored to shared memory, or loaded from it.
@@ -28,41 +28,23 @@ pub struct SharedAccess {
 }
 
 /// The cheapest stores of a tensor in layout `registers` to shared memory of layout `memory`, each
-/// element once, by the given means, such as `&TargetDescription`: plain stores of any width, or a row
-/// of the instruction table. Fewest wavefront [`slots`] win, then fewest cycles, then fewest accesses.
+/// element once, or the cheapest loads of it from there, by the given means, such as `&TargetDescription`:
+/// plain accesses of any width, or a row of the instruction table. Fewest wavefront [`slots`] win, then
+/// fewest cycles, then fewest accesses.
 ///
 /// # Errors
 /// [`MovementError`]: layouts of different tensors, memory of other blocks, elements that no access
 /// of the target carries, more memory than a block of the target has.
-pub fn store_shared<'a>(
-    registers: &LinearLayout,
-    memory: &MemoryLayout,
-    element_bits: u32,
-    means: impl Into<Means<'a>>,
-) -> Result<SharedAccess, MovementError> {
-    plan(registers, memory, element_bits, Direction::Store, &means.into())
-}
-
-/// The cheapest loads of a tensor into layout `registers` from shared memory of layout `memory`.
 ///
-/// # Errors
-/// As [`store_shared`].
-pub fn load_shared<'a>(
-    registers: &LinearLayout,
-    memory: &MemoryLayout,
-    element_bits: u32,
-    means: impl Into<Means<'a>>,
-) -> Result<SharedAccess, MovementError> {
-    plan(registers, memory, element_bits, Direction::Load, &means.into())
-}
-
-fn plan(
+/// [`slots`]: crate::movement::slots
+pub fn access_shared<'a>(
     registers: &LinearLayout,
     memory: &MemoryLayout,
     element_bits: u32,
     direction: Direction,
-    means: &Means<'_>,
+    means: impl Into<Means<'a>>,
 ) -> Result<SharedAccess, MovementError> {
+    let means = means.into();
     let side = located(registers, memory, element_bits, direction)?;
     let (needed, have) = (memory.allocated_bytes(element_bits), u64::from(means.target.shared.bytes));
     if needed > have {
@@ -72,7 +54,7 @@ fn plan(
     let units: Columns = (0..memory.linear.in_bits(Dim::OFFSET)).map(|bit| 1 << bit).collect();
     let offsets = Memory::new(&units, &memory.padding);
     let placed = Placed::new(&side, &offsets, means.target);
-    let bound = bound(&side, means);
+    let bound = bound(&side, &means);
     let mut tiles = Tile::plain(means.target, direction, side.element, side.lane_bits).into_vec();
     let rows = Tile::of_rows(means.instructions, side.lane_bits);
     tiles.extend(rows.into_iter().filter(|row| row.direction == direction));
@@ -133,18 +115,16 @@ pub(in super::super) fn located(
 /// Stores: the different elements of a block, shared evenly by its warps. Loads: those of a warp.
 fn bound(side: &Located, means: &Means<'_>) -> Bound {
     let bits = u64::from(side.element.bits());
-    let dimension = |columns: &[u64]| Subspace::span(columns.iter().copied()).dimension();
+    let (threads, warps) = match side.direction {
+        Direction::Store => (&side.threads[..], side.warps()),
+        Direction::Load => (&side.threads[..side.lane_bits as usize], 1),
+    };
+    let all = bits << Subspace::span(side.registers.iter().chain(threads).copied()).dimension();
     let most = bound::most_at_once(means, side.direction, bits, bits << side.span.dimension());
+    let wavefronts = all.div_ceil(most * warps);
     match side.direction {
-        Direction::Store => {
-            let all = bits << dimension(&[&side.registers[..], &side.threads].concat());
-            Bound { wavefronts_stored: all.div_ceil(most * side.warps()), ..Bound::default() }
-        }
-        Direction::Load => {
-            let lanes = &side.threads[..side.lane_bits as usize];
-            let all = bits << dimension(&[&side.registers[..], lanes].concat());
-            Bound { wavefronts_loaded: all.div_ceil(most), ..Bound::default() }
-        }
+        Direction::Store => Bound { wavefronts_stored: wavefronts, ..Bound::default() },
+        Direction::Load => Bound { wavefronts_loaded: wavefronts, ..Bound::default() },
     }
 }
 
@@ -156,27 +136,17 @@ fn priced(
     padding: &[Padding],
     target: &TargetDescription,
 ) -> SharedAccess {
-    let issued = accesses.figures.issued();
-    let (plain, by_row) = if accesses.instruction().is_some() { (0, issued) } else { (issued, 0) };
-    let bits = accesses.figures.elements() * u64::from(side.element.bits());
-    let shared_bits = match side.direction {
-        Direction::Store => SharedBits { stored: bits, loaded: 0 },
-        Direction::Load => SharedBits { stored: 0, loaded: bits },
-    };
-    let (counts, what, least) = match side.direction {
-        Direction::Store => {
-            let counts = Counts { shared_stores: plain, matrix_stores: by_row, ..Counts::default() };
-            (Counts { wavefronts_stored: wavefronts, ..counts }, "stores", bound.wavefronts_stored)
-        }
-        Direction::Load => {
-            let counts = Counts { shared_loads: plain, matrix_loads: by_row, ..Counts::default() };
-            (Counts { wavefronts_loaded: wavefronts, ..counts }, "loads", bound.wavefronts_loaded)
-        }
-    };
-    let why = || format!("{}, as the memory layout lets it", accesses.why_above(what, wavefronts, least));
-    let cost = cost(&counts, side.warps(), 1, target);
+    let counts = accesses.counts(wavefronts);
+    let above = accesses.why_above(&counts, &bound);
     SharedAccess {
-        figures: PlanFigures { counts, cost, shared_bits, ..PlanFigures::default() }.with_bound(bound, why),
+        figures: PlanFigures {
+            counts,
+            shared_bytes: 0,
+            shared_bits: accesses.shared_bits(),
+            cost: cost(&counts, side.warps(), 1, target),
+            bound,
+            above_bound: above.map(|reason| format!("{reason}, as the memory layout lets it")),
+        },
         vector_elements: accesses.vector_elements(),
         padding: padding.to_vec(),
         lane_bits: side.lane_bits,
@@ -197,7 +167,14 @@ impl SharedAccess {
         self.accesses.alignment()
     }
 
-    fn issued(&self) -> u64 {
+    /// Wavefronts of the busiest warp.
+    #[must_use]
+    pub fn wavefronts(&self) -> u64 {
+        self.figures.counts.wavefronts_stored + self.figures.counts.wavefronts_loaded
+    }
+
+    /// Accesses that a warp issues.
+    pub(crate) fn issued(&self) -> u64 {
         self.accesses.figures.issued()
     }
 

@@ -6,7 +6,7 @@ mod global;
 mod way;
 
 pub(super) use access::located;
-pub use access::{SharedAccess, load_shared, store_shared};
+pub use access::{SharedAccess, access_shared};
 pub use conflicts::{BankModel, ConflictError, Conflicts, conflicts};
 pub(super) use global::in_order as load_order;
 pub use global::{AxisStride, GlobalAccess, GlobalPlace, GlobalTensor, access_global, coalesced_layout};

@@ -3,8 +3,10 @@
 use smallvec::SmallVec;
 
 use super::{Figures, Located, Placed};
-use tilewright_kernel::Element;
+use crate::movement::{Bound, SharedBits};
+use tilewright_kernel::{Counts, Element};
 use tilewright_layout::f2::{Columns, Solver, multiply};
+use tilewright_target::Direction;
 
 /// The accesses of one side. Accesses of a round and rounds are numbered; what a number's bit adds is
 /// listed.
@@ -12,6 +14,7 @@ use tilewright_layout::f2::{Columns, Solver, multiply};
 pub(in super::super) struct Accesses {
     pub(in super::super) figures: Figures,
     pub(super) element: Element,
+    direction: Direction,
     pub(super) lane_bits: u32,
     /// For each element bit of an access the register.
     elements: Columns,
@@ -42,9 +45,10 @@ impl Accesses {
         };
         let registers = Solver::new(&side.registers);
         let register = |vector: u64| registers.solve(vector).unwrap_or(0);
-        let Located { element, lane_bits, .. } = *side;
+        let Located { element, direction, lane_bits, .. } = *side;
         Some(Self {
             element,
+            direction,
             lane_bits,
             elements: parts.elements.iter().map(|&column| register(column)).collect(),
             steps: parts.steps.iter().map(|&whole| (memory.offset(whole), register(whole))).collect(),
@@ -78,7 +82,7 @@ impl Accesses {
     }
 
     /// Bytes that a lane moves in an access.
-    pub(in super::super) fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         self.vector_elements() * u64::from(self.element.bits() / 8)
     }
 
@@ -102,17 +106,47 @@ impl Accesses {
         multiply(&self.moved_as, register)
     }
 
-    /// Why a side takes more wavefronts than it must.
-    pub(in super::super) fn why_above(&self, what: &str, have: u64, least: u64) -> String {
+    /// The counts of a warp whose accesses take so many wavefronts.
+    pub(in super::super) fn counts(&self, wavefronts: u64) -> Counts {
+        let issued = self.figures.issued();
+        let (plain, by_row) = if self.instruction().is_some() { (0, issued) } else { (issued, 0) };
+        match self.direction {
+            Direction::Store => Counts {
+                shared_stores: plain,
+                matrix_stores: by_row,
+                wavefronts_stored: wavefronts,
+                ..Counts::default()
+            },
+            Direction::Load => {
+                Counts { shared_loads: plain, matrix_loads: by_row, wavefronts_loaded: wavefronts, ..Counts::default() }
+            }
+        }
+    }
+
+    /// Bits that a lane moves in all accesses.
+    pub(in super::super) fn shared_bits(&self) -> SharedBits {
+        let bits = self.figures.elements() * u64::from(self.element.bits());
+        match self.direction {
+            Direction::Store => SharedBits { stored: bits, loaded: 0 },
+            Direction::Load => SharedBits { stored: 0, loaded: bits },
+        }
+    }
+
+    /// Reason why the accesses take more wavefronts than the bound; `None` if they do not.
+    pub(in super::super) fn why_above(&self, counts: &Counts, bound: &Bound) -> Option<String> {
+        let (what, have, least) = match self.direction {
+            Direction::Store => ("stores", counts.wavefronts_stored, bound.wavefronts_stored),
+            Direction::Load => ("loads", counts.wavefronts_loaded, bound.wavefronts_loaded),
+        };
         let copies = if self.figures.idle & ((1 << self.lane_bits) - 1) == 0 {
             ""
         } else {
             ", and lanes that hold copies sit out: a share for each costs selects"
         };
-        format!(
-            "{what}: {have} wavefronts against {least}: each access moves {} bytes a lane in {} wavefronts{copies}",
-            self.bytes(),
-            self.figures.each
-        )
+        let (bytes, each) = (self.bytes(), self.figures.each);
+        let reason = format!(
+            "{what}: {have} wavefronts against {least}: each access moves {bytes} bytes a lane in {each} wavefronts{copies}"
+        );
+        (have > least).then_some(reason)
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{
     Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, Means, MemoryChoice, SharedLayoutCandidate,
-    choose_memory, load_shared, store_shared,
+    access_shared, choose_memory,
 };
 use tilewright_target::Direction;
 use tilewright_verify::{check_emulated, load_case, store_case};
@@ -72,9 +72,9 @@ pub fn prove<'a>(candidate: &SharedLayoutCandidate, asked: &[Accessor], bits: u3
         let own = candidate.fetch.as_ref().filter(|_| accessor.copy.is_some()).map(|fetch| &fetch.layout);
         let layout = own.unwrap_or(&accessor.layout);
         let means = if accessor.copy.is_some() { means.with_instructions(&[]) } else { means };
+        let plan = access_shared(layout, &candidate.memory, bits, accessor.direction, means).expect("a plan");
         let executed = match accessor.direction {
             Direction::Store => {
-                let plan = store_shared(layout, &candidate.memory, bits, means).expect("a plan");
                 store_case(layout, &candidate.memory, bits, &plan)
                     .and_then(|case| check_emulated(&case, means))
                     .expect("memory")
@@ -82,7 +82,6 @@ pub fn prove<'a>(candidate: &SharedLayoutCandidate, asked: &[Accessor], bits: u3
                     .wavefronts_stored
             }
             Direction::Load => {
-                let plan = load_shared(layout, &candidate.memory, bits, means).expect("a plan");
                 load_case(layout, &candidate.memory, bits, &plan)
                     .and_then(|case| check_emulated(&case, means))
                     .expect("registers")
@@ -143,7 +142,7 @@ fn padding_alone_takes_the_fewest_bytes_that_keep_accesses_whole() {
     for less in 1..chosen.memory.padding[0].padding {
         let mut memory = chosen.memory.clone();
         memory.padding[0].padding = less;
-        let plan = load_shared(&asked[1].layout, &memory, 32, &machine()).expect("a plan");
+        let plan = access_shared(&asked[1].layout, &memory, 32, Direction::Load, &machine()).expect("a plan");
         assert!(plan.figures.counts.wavefronts_loaded > chosen.accessors[1].wavefronts);
     }
 }

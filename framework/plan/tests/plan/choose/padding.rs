@@ -2,8 +2,8 @@
 //! all are tried on a small machine.
 
 use tilewright_layout::{Dim, LinearLayout, Padding};
+use tilewright_plan::movement::access_shared;
 use tilewright_plan::movement::{Accessor, Constraints, Kind, choose_memory};
-use tilewright_plan::movement::{load_shared, store_shared};
 use tilewright_target::Direction;
 use tilewright_verify::{check_emulated, load_case, store_case};
 
@@ -54,15 +54,14 @@ fn check(sizes: [u32; 2], element_bits: u32, excess: u64, accessors: &[(LinearLa
     let found = (chosen.wavefronts().max(goal), chosen.bytes);
     assert_eq!(found, best(&accesses, sizes, element_bits, goal), "{:?}", chosen.memory.padding);
     for (at, (layout, direction)) in accessors.iter().enumerate() {
+        let plan = access_shared(layout, &chosen.memory, element_bits, *direction, &target).expect("a plan");
         let executed = match direction {
             Direction::Store => {
-                let plan = store_shared(layout, &chosen.memory, element_bits, &target).expect("a plan");
                 let report = store_case(layout, &chosen.memory, element_bits, &plan)
                     .and_then(|case| check_emulated(&case, &target));
                 report.expect("memory holds the tensor").counts.wavefronts_stored
             }
             Direction::Load => {
-                let plan = load_shared(layout, &chosen.memory, element_bits, &target).expect("a plan");
                 let report = load_case(layout, &chosen.memory, element_bits, &plan)
                     .and_then(|case| check_emulated(&case, &target));
                 report.expect("registers hold the tensor").counts.wavefronts_loaded

@@ -4,9 +4,9 @@
 use tilewright_layout::cute;
 use tilewright_layout::{LinearLayout, MemoryLayout, Padding};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, MemoryChoice, choose_memory, load_shared, store_shared,
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, MemoryChoice, access_shared, choose_memory,
 };
-use tilewright_target::{Direction, TargetDescription};
+use tilewright_target::TargetDescription;
 
 use super::copies::prove;
 use super::layouts::{along, plane};
@@ -29,14 +29,8 @@ fn proven(accessors: &[Accessor], bits: u32, constraints: &Constraints, target: 
 
 /// The wavefronts of all accessors in a given memory.
 fn taken(accessors: &[Accessor], memory: &MemoryLayout, bits: u32, target: &TargetDescription) -> u64 {
-    let of = |accessor: &Accessor| match accessor.direction {
-        Direction::Store => {
-            store_shared(&accessor.layout, memory, bits, target).expect("a plan").figures.counts.wavefronts_stored
-        }
-        Direction::Load => {
-            load_shared(&accessor.layout, memory, bits, target).expect("a plan").figures.counts.wavefronts_loaded
-        }
-    };
+    let of =
+        |one: &Accessor| access_shared(&one.layout, memory, bits, one.direction, target).expect("a plan").wavefronts();
     accessors.iter().map(of).sum()
 }
 

@@ -3,8 +3,7 @@
 
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, Means, MemoryChoice, choose_memory, load_shared,
-    store_shared,
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, Means, MemoryChoice, access_shared, choose_memory,
 };
 use tilewright_target::Direction;
 
@@ -25,14 +24,8 @@ fn memory(source: &mut SplitMix64, bits: u32) -> MemoryLayout {
 }
 
 fn taken(accessors: &[Accessor], memory: &MemoryLayout, bits: u32, means: Means<'_>) -> u64 {
-    let of = |accessor: &Accessor| match accessor.direction {
-        Direction::Store => {
-            store_shared(&accessor.layout, memory, bits, means).expect("a plan").figures.counts.wavefronts_stored
-        }
-        Direction::Load => {
-            load_shared(&accessor.layout, memory, bits, means).expect("a plan").figures.counts.wavefronts_loaded
-        }
-    };
+    let of =
+        |one: &Accessor| access_shared(&one.layout, memory, bits, one.direction, means).expect("a plan").wavefronts();
     accessors.iter().map(|accessor| accessor.weight * of(accessor)).sum()
 }
 

@@ -123,7 +123,6 @@ impl Sides<'_> {
         let store = accesses(store, self.src)?;
         let shown = |&column: &u64| multiply(&coordinates.basis, column);
         Some(Scratch {
-            element: conversion.element,
             lane_bits: conversion.lane_bits,
             bytes: conversion.element_bytes() << coordinates.kept,
             scope: scope(conversion, store.figures.idle),

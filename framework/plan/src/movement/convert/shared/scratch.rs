@@ -2,15 +2,14 @@
 
 use crate::movement::choose::swizzle::ScratchLayout;
 use crate::movement::price::cost;
-use crate::movement::tile::{Accesses, Figures};
-use crate::movement::{Bound, PlanFigures, SharedBits};
-use tilewright_kernel::{Counts, Element, Scope};
+use crate::movement::tile::Accesses;
+use crate::movement::{Bound, PlanFigures};
+use tilewright_kernel::{Counts, Scope};
 use tilewright_target::TargetDescription;
 
 /// How data goes through scratch memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Scratch {
-    pub(super) element: Element,
     pub(super) lane_bits: u32,
     pub(super) bytes: u64,
     pub(super) scope: Scope,
@@ -27,11 +26,10 @@ impl Scratch {
 
     /// The figures of a plan that executes the counts, against a bound.
     pub(crate) fn figures(&self, counts: Counts, bound: Bound, warps: u64, target: &TargetDescription) -> PlanFigures {
-        let bits = |side: &Accesses| side.figures.elements() * u64::from(self.element.bits());
         PlanFigures {
             counts,
             shared_bytes: self.bytes,
-            shared_bits: SharedBits { stored: bits(&self.store), loaded: bits(&self.load) },
+            shared_bits: self.store.shared_bits() + self.load.shared_bits(),
             cost: cost(&counts, warps, self.rounds(), target),
             bound,
             above_bound: self.why_above(&counts, &bound),
@@ -45,29 +43,15 @@ impl Scratch {
 
     /// Why the counts are above the bound, where they are.
     fn why_above(&self, counts: &Counts, bound: &Bound) -> Option<String> {
-        let sides = [
-            ("stores", counts.wavefronts_stored, bound.wavefronts_stored, &self.store),
-            ("loads", counts.wavefronts_loaded, bound.wavefronts_loaded, &self.load),
-        ];
-        let above = sides.into_iter().filter(|(_, have, least, _)| have > least);
-        let reasons: Vec<_> = above.map(|(what, have, least, side)| side.why_above(what, have, least)).collect();
+        let reasons: Vec<_> =
+            [&self.store, &self.load].into_iter().filter_map(|side| side.why_above(counts, bound)).collect();
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
     pub(crate) fn counts(&self, target: &TargetDescription) -> Counts {
-        let (store, load) = (&self.store.figures, &self.load.figures);
         let barriers = 2 * self.rounds() - 1;
-        let split = |side: &Figures| if side.instruction.is_some() { (0, side.issued()) } else { (side.issued(), 0) };
-        let ((shared_stores, matrix_stores), (shared_loads, matrix_loads)) = (split(store), split(load));
-        let mut counts = Counts {
-            shared_stores,
-            shared_loads,
-            matrix_stores,
-            matrix_loads,
-            wavefronts_stored: store.wavefronts(),
-            wavefronts_loaded: load.wavefronts(),
-            ..Counts::default()
-        };
+        let of = |side: &Accesses| side.counts(side.figures.wavefronts());
+        let mut counts = of(&self.store).plus(of(&self.load));
         match self.scope {
             Scope::Warp if target.shared.warp_ordered => {}
             Scope::Warp => counts.warp_barriers = barriers,

@@ -7,5 +7,6 @@ mod tiling;
 
 pub use emit::BoxSource;
 use tensor_copy::Role;
+pub(crate) use tensor_copy::boxes_in;
 pub(super) use tensor_copy::by_boxes;
-pub use tensor_copy::{BoxCopy, boxed, boxes_in, copy_boxes, copy_from_shared};
+pub use tensor_copy::{BoxCopy, boxed, copy_boxes, copy_from_shared};

@@ -167,7 +167,7 @@ fn arranged(
 ///
 /// # Errors
 /// A sentence for each arrangement on why its boxes do not.
-pub fn boxes_in(
+pub(crate) fn boxes_in(
     memory: &LinearLayout,
     first: Dim,
     element_bits: u32,
