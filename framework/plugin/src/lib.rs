@@ -18,6 +18,7 @@ mod artifact;
 mod bytes;
 mod channel;
 mod claims;
+pub mod codegen;
 mod device;
 mod devices;
 mod discovery;

@@ -6,6 +6,7 @@ use inkwell::types::{BasicTypeEnum, VectorType};
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, IntValue};
 use tilewright_kernel::{Binary, Cast, Compare, Element, Type, Unary, Value};
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::{invalid, unsupported};
 
 use crate::emitter::refused;
 use crate::ffi;
@@ -47,14 +48,14 @@ fn opcode(op: Binary) -> Option<InstructionOpcode> {
 
 impl<'ctx> Body<'_, 'ctx> {
     pub(crate) fn constant(&mut self, ty: Type, bits: u64) -> Result<Typed<'ctx>, CompileError> {
-        let element = ty.element().ok_or_else(|| self.invalid("a constant is a scalar or a vector"))?;
+        let element = ty.element().ok_or_else(|| invalid("a constant is a scalar or a vector"))?;
         let width = element.bits();
         if width < 64 && bits >> width != 0 {
-            return Err(self.invalid(format!("{bits:#x} has bits beyond the {width} of a {}", element.name())));
+            return Err(invalid(format!("{bits:#x} has bits beyond the {width} of a {}", element.name())));
         }
         let wanted = self.llvm_type(ty)?;
         let Some(BasicTypeEnum::IntType(integer)) = self.emit.integer_type(width, 1) else {
-            return Err(self.unsupported(format!("constants of type {ty}")));
+            return Err(unsupported(format!("constants of type {ty}")));
         };
         let scalar = integer.const_int(bits, false);
         let integers = match ty {
@@ -62,7 +63,7 @@ impl<'ctx> Body<'_, 'ctx> {
             _ => scalar.as_basic_value_enum(),
         };
         let value = self.emit.builder.build_bit_cast(integers, wanted, "").map_err(refused)?;
-        Ok(Typed { ty, value })
+        Ok(Typed { ty, value, constant: Some(bits) })
     }
 
     pub(crate) fn unary(&mut self, op: Unary, a: Value) -> Result<Typed<'ctx>, CompileError> {
@@ -71,7 +72,7 @@ impl<'ctx> Body<'_, 'ctx> {
             return self.float_unary(op, a);
         }
         if op.is_float() || !is_integer(a.ty) || a.ty.element() == Some(Element::I1) {
-            return Err(self.invalid(format!("`{}` of a {}", op.name(), a.ty)));
+            return Err(invalid(format!("`{}` of a {}", op.name(), a.ty)));
         }
         let ty = self.llvm_type(a.ty)?;
         let value = match op {
@@ -79,7 +80,7 @@ impl<'ctx> Body<'_, 'ctx> {
             Unary::LeadingZeros => self.intrinsic("llvm.ctlz", ty, &[a.value, self.emit.i1(false).into()])?,
             _ => self.intrinsic("llvm.ctpop", ty, &[a.value])?,
         };
-        Ok(Typed { ty: a.ty, value })
+        Ok(Typed::new(a.ty, value))
     }
 
     /// An intrinsic that is overloaded by the type of its result.
@@ -95,12 +96,11 @@ impl<'ctx> Body<'_, 'ctx> {
 
     pub(crate) fn binary(&mut self, op: Binary, a: Value, b: Value) -> Result<Typed<'ctx>, CompileError> {
         let a = self.value(a)?;
-        let constant = self.constant_bits(b);
-        let b = self.value_of(b, a.ty)?;
+        let Typed { value: b, constant, .. } = self.values.get_as(b, a.ty)?;
         let fits = if op.is_float() { is_float(a.ty) } else { is_integer(a.ty) };
         if !fits {
             let wanted = if op.is_float() { "floating-point values" } else { "integers" };
-            return Err(self.invalid(format!("{op:?} works on {wanted}, not on a {}", a.ty)));
+            return Err(invalid(format!("{op:?} works on {wanted}, not on a {}", a.ty)));
         }
         let mut value = match (op, opcode(op)) {
             (Binary::DivU | Binary::RemU, Some(opcode)) => self.divide(opcode, false, a, b)?,
@@ -117,19 +117,19 @@ impl<'ctx> Body<'_, 'ctx> {
         if matches!(op, Binary::Shl | Binary::ShrU | Binary::ShrS) && !in_range {
             value = ffi::freeze(&self.emit.builder, value);
         }
-        Ok(Typed { ty: a.ty, value })
+        Ok(Typed::new(a.ty, value))
     }
 
     pub(crate) fn f_mul_add(&mut self, a: Value, b: Value, c: Value) -> Result<Typed<'ctx>, CompileError> {
         let a = self.value(a)?;
         let (b, c) = (self.value_of(b, a.ty)?, self.value_of(c, a.ty)?);
         if !is_float(a.ty) || a.ty.element() == Some(Element::Bf16) {
-            return Err(self.invalid(format!("multiplies and adds floating-point values but bf16, not a {}", a.ty)));
+            return Err(invalid(format!("multiplies and adds floating-point values but bf16, not a {}", a.ty)));
         }
         let ty = self.llvm_type(a.ty)?;
         let value = self.emit.call("llvm.fma", &[ty], &[a.value, b, c])?;
-        let value = value.ok_or_else(|| self.invalid("LLVM's `llvm.fma` gives nothing"))?;
-        Ok(Typed { ty: a.ty, value })
+        let value = value.ok_or_else(|| invalid("LLVM's `llvm.fma` gives nothing"))?;
+        Ok(Typed::new(a.ty, value))
     }
 
     pub(crate) fn compare(&mut self, op: Compare, a: Value, b: Value) -> Result<Typed<'ctx>, CompileError> {
@@ -145,7 +145,7 @@ impl<'ctx> Body<'_, 'ctx> {
             Compare::LeU => IntPredicate::ULE,
             Compare::LtS => IntPredicate::SLT,
             Compare::LeS => IntPredicate::SLE,
-            _ => return Err(self.invalid(format!("compares floating-point values, not a {}", a.ty))),
+            _ => return Err(invalid(format!("compares floating-point values, not a {}", a.ty))),
         };
         let builder = &self.emit.builder;
         let value = match (a.value, b) {
@@ -155,9 +155,9 @@ impl<'ctx> Body<'_, 'ctx> {
             (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) if is_integer(a.ty) => {
                 builder.build_int_compare(predicate, x, y, "").map_err(refused)?.into()
             }
-            _ => return Err(self.invalid(format!("compares integers, not a {}", a.ty))),
+            _ => return Err(invalid(format!("compares integers, not a {}", a.ty))),
         };
-        Ok(Typed { ty: Type::of(Element::I1, a.ty.count()), value })
+        Ok(Typed::new(Type::of(Element::I1, a.ty.count()), value))
     }
 
     pub(crate) fn select(&mut self, condition: Value, a: Value, b: Value) -> Result<Typed<'ctx>, CompileError> {
@@ -165,7 +165,7 @@ impl<'ctx> Body<'_, 'ctx> {
         let a = self.value(a)?;
         let b = self.value_of(b, a.ty)?;
         let value = self.emit.builder.build_select(condition, a.value, b, "").map_err(refused)?;
-        Ok(Typed { ty: a.ty, value })
+        Ok(Typed::new(a.ty, value))
     }
 
     pub(crate) fn cast(&mut self, op: Cast, a: Value, ty: Type) -> Result<Typed<'ctx>, CompileError> {
@@ -187,7 +187,7 @@ impl<'ctx> Body<'_, 'ctx> {
             Cast::IntU => InstructionOpcode::FPToUI,
         };
         if !goes || a.ty.count() != ty.count() {
-            return Err(self.invalid(format!("{op:?} does not go from {} to {ty}", a.ty)));
+            return Err(invalid(format!("{op:?} does not go from {} to {ty}", a.ty)));
         }
         let wanted = self.llvm_type(ty)?;
         let whole = matches!(op, Cast::IntS | Cast::IntU);
@@ -195,14 +195,14 @@ impl<'ctx> Body<'_, 'ctx> {
         let value = self.emit.builder.build_cast(opcode, from, wanted, "").map_err(refused)?;
         // LLVM makes integers that do not fit poison; the kernel IR promises some value.
         let value = if whole { ffi::freeze(&self.emit.builder, value) } else { value };
-        Ok(Typed { ty, value })
+        Ok(Typed::new(ty, value))
     }
 
     /// The same bits as another type. Pointers go by way of an integer of their width.
     fn same_bits(&mut self, a: Typed<'ctx>, ty: Type) -> Result<Typed<'ctx>, CompileError> {
         let wanted = self.llvm_type(ty)?;
         if a.ty.bits() != ty.bits() {
-            return Err(self.invalid(format!("a {} has {} bits, a {ty} {}", a.ty, a.ty.bits(), ty.bits())));
+            return Err(invalid(format!("a {} has {} bits, a {ty} {}", a.ty, a.ty.bits(), ty.bits())));
         }
         if a.ty == ty {
             return Ok(a);
@@ -219,18 +219,18 @@ impl<'ctx> Body<'_, 'ctx> {
         } else {
             value = builder.build_bit_cast(value, wanted, "").map_err(refused)?;
         }
-        Ok(Typed { ty, value })
+        Ok(Typed::new(ty, value))
     }
 
     pub(crate) fn pack(&mut self, elements: &[Value]) -> Result<Typed<'ctx>, CompileError> {
-        let first = elements.first().ok_or_else(|| self.invalid("packs at least two elements"))?;
+        let first = elements.first().ok_or_else(|| invalid("packs at least two elements"))?;
         let Type::Scalar(element) = self.value(*first)?.ty else {
-            return Err(self.invalid("packs scalars"));
+            return Err(invalid("packs scalars"));
         };
         let count = u32::try_from(elements.len()).unwrap_or(u32::MAX);
         let ty = Type::Vector(element, count);
         let BasicTypeEnum::VectorType(wanted) = self.llvm_type(ty)? else {
-            return Err(self.invalid(format!("no vector type {ty}")));
+            return Err(invalid(format!("no vector type {ty}")));
         };
         let mut vector = wanted.get_poison();
         for (index, &scalar) in (0u32..).zip(elements) {
@@ -238,7 +238,7 @@ impl<'ctx> Body<'_, 'ctx> {
             vector =
                 self.emit.builder.build_insert_element(vector, scalar, self.emit.i32(index), "").map_err(refused)?;
         }
-        Ok(Typed { ty, value: vector.into() })
+        Ok(Typed::new(ty, vector.into()))
     }
 
     pub(crate) fn extract(&mut self, vector: Value, index: u32) -> Result<Typed<'ctx>, CompileError> {
@@ -247,9 +247,9 @@ impl<'ctx> Body<'_, 'ctx> {
             (Type::Vector(element, count), BasicValueEnum::VectorValue(value)) if index < count => {
                 let value =
                     self.emit.builder.build_extract_element(value, self.emit.i32(index), "").map_err(refused)?;
-                Ok(Typed { ty: Type::Scalar(element), value })
+                Ok(Typed::new(Type::Scalar(element), value))
             }
-            _ => Err(self.invalid(format!("a {} has no element {index}", vector.ty))),
+            _ => Err(invalid(format!("a {} has no element {index}", vector.ty))),
         }
     }
 
@@ -268,14 +268,14 @@ impl<'ctx> Body<'_, 'ctx> {
             chosen = self.emit.if_zero(condition, chosen, self.byte_selector(other)?)?;
         }
         let value = self.dialect.permute_bytes(&self.emit, a, b, chosen)?;
-        Ok(Typed { ty: Type::Scalar(Element::I32), value: value.into() })
+        Ok(Typed::new(Type::Scalar(Element::I32), value.into()))
     }
 
     /// A selector in the dialect's form.
     fn byte_selector(&self, selector: u16) -> Result<IntValue<'ctx>, CompileError> {
         let bytes = [0, 4, 8, 12].map(|shift| (selector >> shift & 15) as u8);
         if let Some(byte) = bytes.iter().find(|&&byte| byte > 7) {
-            return Err(self.invalid(format!("selector {selector:#06x} names byte {byte}; there are 0 to 7")));
+            return Err(invalid(format!("selector {selector:#06x} names byte {byte}; there are 0 to 7")));
         }
         Ok(self.emit.i32(self.dialect.byte_selector(bytes)))
     }
@@ -284,37 +284,37 @@ impl<'ctx> Body<'_, 'ctx> {
         let (ty, bits) = self.exchanged_word(value)?;
         let lane = self.integer(lane, Element::I32)?;
         let received = self.dialect.exchange(&self.emit, bits, lane)?;
-        self.same_bits(Typed { ty: WORD, value: received.as_basic_value_enum() }, ty)
+        self.same_bits(Typed::new(WORD, received.as_basic_value_enum()), ty)
     }
 
     pub(crate) fn exchange_xor(&mut self, value: Value, mask: u32) -> Result<Typed<'ctx>, CompileError> {
         let (ty, bits) = self.exchanged_word(value)?;
         if mask == 0 || mask >= self.emit.launch().lanes {
-            return Err(self.invalid(format!("exchanges words of lanes that differ by {mask}")));
+            return Err(invalid(format!("exchanges words of lanes that differ by {mask}")));
         }
         let received = self.dialect.exchange_xor(&self.emit, bits, mask)?;
-        self.same_bits(Typed { ty: WORD, value: received.as_basic_value_enum() }, ty)
+        self.same_bits(Typed::new(WORD, received.as_basic_value_enum()), ty)
     }
 
     pub(crate) fn swap(&mut self, a: Value, b: Value, lane: u32) -> Result<Vec<Typed<'ctx>>, CompileError> {
         let (ty, a) = self.exchanged_word(a)?;
         let (other, b) = self.exchanged_word(b)?;
         if ty != other || !lane.is_power_of_two() || lane >= self.emit.launch().lanes {
-            return Err(self.invalid(format!("swaps a {ty} and a {other} of lanes that differ by {lane}")));
+            return Err(invalid(format!("swaps a {ty} and a {other} of lanes that differ by {lane}")));
         }
         let traded = self.dialect.swap(&self.emit, a, b, lane)?;
-        traded.into_iter().map(|word| self.same_bits(Typed { ty: WORD, value: word.into() }, ty)).collect()
+        traded.into_iter().map(|word| self.same_bits(Typed::new(WORD, word.into()), ty)).collect()
     }
 
     /// A scalar of 32 bits, with its type, as an integer.
     fn exchanged_word(&mut self, value: Value) -> Result<(Type, IntValue<'ctx>), CompileError> {
         let offered = self.value(value)?;
         if !matches!(offered.ty, Type::Scalar(_)) || offered.ty.bits() != 32 {
-            return Err(self.invalid(format!("exchanges 32-bit scalars, not a {}", offered.ty)));
+            return Err(invalid(format!("exchanges 32-bit scalars, not a {}", offered.ty)));
         }
         match self.same_bits(offered, WORD)?.value {
             BasicValueEnum::IntValue(bits) => Ok((offered.ty, bits)),
-            _ => Err(self.invalid("exchanges 32-bit scalars")),
+            _ => Err(invalid("exchanges 32-bit scalars")),
         }
     }
 }

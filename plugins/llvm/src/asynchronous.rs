@@ -15,14 +15,14 @@ impl<'ctx> Body<'_, 'ctx> {
         values: &[Value],
     ) -> Result<Vec<Typed<'ctx>>, CompileError> {
         let least = least_of_group(self.dialect, queue, &self.kernel.body).unwrap_or(0);
-        self.dialect.wait(&self.emit, queue, outstanding, least).map_err(|error| self.placed(error))?;
+        self.dialect.wait(&self.emit, queue, outstanding, least)?;
         let pending = values.iter().map(|&value| self.value(value)).collect::<Result<Vec<_>, _>>()?;
         let given: Vec<_> = pending.iter().map(|value| (value.ty.awaited(), value.value)).collect();
-        let there = self.dialect.awaited(&self.emit, queue, &given).map_err(|error| self.placed(error))?;
+        let there = self.dialect.awaited(&self.emit, queue, &given)?;
         if there.len() != given.len() {
             return Err(CompileError::Backend("a wait gave more or fewer values than it was given".to_owned()));
         }
-        Ok(given.into_iter().zip(there).map(|((ty, _), value)| Typed { ty, value }).collect())
+        Ok(given.into_iter().zip(there).map(|((ty, _), value)| Typed::new(ty, value)).collect())
     }
 }
 

@@ -4,6 +4,7 @@ use inkwell::AtomicOrdering;
 use inkwell::values::{BasicValue, BasicValueEnum};
 use tilewright_kernel::{Atomic, Element, MemoryScope, MemorySpace, Type, Value};
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::invalid;
 
 use crate::AtomicUpdate;
 use crate::emitter::refused;
@@ -35,7 +36,7 @@ impl<'ctx> Body<'_, 'ctx> {
             body.annotate(old, space, how.scope)?;
             Ok(old)
         })?;
-        Ok(Typed { ty: value.ty, value: old })
+        Ok(Typed::new(value.ty, old))
     }
 
     pub(crate) fn atomic_compare_exchange(
@@ -56,7 +57,7 @@ impl<'ctx> Body<'_, 'ctx> {
             let pair = pair.ok_or_else(|| refused(inkwell::builder::BuilderError::UnsetPosition))?;
             body.emit.builder.build_extract_value(pair, 0, "").map_err(refused)
         })?;
-        Ok(Typed { ty: value.ty, value: old })
+        Ok(Typed::new(value.ty, old))
     }
 
     pub(crate) fn fence(&self, scope: MemoryScope) -> Result<(), CompileError> {
@@ -68,7 +69,7 @@ impl<'ctx> Body<'_, 'ctx> {
     fn atomic_type(&self, op: Atomic, space: MemorySpace, ty: Type) -> Result<Element, CompileError> {
         match ty {
             Type::Scalar(element) if op.takes(element) && space != MemorySpace::Cluster => Ok(element),
-            _ => Err(self.invalid(format!("atomic `{}` of a {ty} in {} memory", op.name(), space.name()))),
+            _ => Err(invalid(format!("atomic `{}` of a {ty} in {} memory", op.name(), space.name()))),
         }
     }
 

@@ -5,6 +5,7 @@ use inkwell::types::{BasicTypeEnum, VectorType};
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode};
 use tilewright_kernel::Element;
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::{invalid, unsupported};
 
 use crate::emitter::refused;
 use crate::translate::{Body, Typed};
@@ -23,7 +24,7 @@ impl<'ctx> Body<'_, 'ctx> {
         let narrow = a.value.get_type();
         let bits = a.ty.element().map_or(0, Element::bits);
         let wide = self.emit.integer_type(bits.max(32), a.ty.count());
-        let wide = wide.ok_or_else(|| self.unsupported(format!("division of a {}", a.ty)))?;
+        let wide = wide.ok_or_else(|| unsupported(format!("division of a {}", a.ty)))?;
         let builder = &self.emit.builder;
         let cast = |opcode, value, ty| builder.build_cast(opcode, value, ty, "").map_err(refused);
         let extend = if signed { InstructionOpcode::SExt } else { InstructionOpcode::ZExt };
@@ -54,7 +55,7 @@ impl<'ctx> Body<'_, 'ctx> {
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let bits = a.ty.element().map_or(0, Element::bits);
         let wide = self.emit.integer_type(2 * bits, a.ty.count());
-        let wide = wide.filter(|_| bits > 1).ok_or_else(|| self.invalid(format!("half a product of a {}", a.ty)))?;
+        let wide = wide.filter(|_| bits > 1).ok_or_else(|| invalid(format!("half a product of a {}", a.ty)))?;
         let builder = &self.emit.builder;
         let cast = |opcode, value, ty| builder.build_cast(opcode, value, ty, "").map_err(refused);
         let extend = if signed { InstructionOpcode::SExt } else { InstructionOpcode::ZExt };
@@ -73,7 +74,7 @@ impl<'ctx> Body<'_, 'ctx> {
                 let one = ty.get_element_type().into_int_type().const_int(bits, bits == u64::MAX);
                 Ok(VectorType::const_vector(&vec![one; ty.get_size() as usize]).as_basic_value_enum())
             }
-            _ => Err(self.invalid("divides integers")),
+            _ => Err(invalid("divides integers")),
         }
     }
 
@@ -86,7 +87,7 @@ impl<'ctx> Body<'_, 'ctx> {
             (BasicValueEnum::VectorValue(a), BasicValueEnum::VectorValue(b)) => {
                 Ok(builder.build_int_compare(IntPredicate::EQ, a, b, "").map_err(refused)?.into())
             }
-            _ => Err(self.invalid("divides integers")),
+            _ => Err(invalid("divides integers")),
         }
     }
 }

@@ -9,6 +9,7 @@ use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, InstructionOpcode};
 use tilewright_kernel::{Binary, Compare, Element, MathFunction, Type, Unary, Value};
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::{invalid, unsupported};
 
 use crate::emitter::refused;
 use crate::translate::{Body, Typed};
@@ -29,9 +30,9 @@ impl<'ctx> Body<'_, 'ctx> {
                 let value = match a.value {
                     BasicValueEnum::FloatValue(value) => builder.build_float_neg(value, "").map_err(refused)?.into(),
                     BasicValueEnum::VectorValue(value) => builder.build_float_neg(value, "").map_err(refused)?.into(),
-                    _ => return Err(self.invalid(format!("negates floating-point values, not a {}", a.ty))),
+                    _ => return Err(invalid(format!("negates floating-point values, not a {}", a.ty))),
                 };
-                return Ok(Typed { ty: a.ty, value });
+                return Ok(Typed::new(a.ty, value));
             }
             Unary::FAbs => "llvm.fabs",
             Unary::FSqrt => "llvm.sqrt",
@@ -40,7 +41,7 @@ impl<'ctx> Body<'_, 'ctx> {
             Unary::FTrunc => "llvm.trunc",
             Unary::FNearest => "llvm.roundeven",
             Unary::LeadingZeros | Unary::PopCount => {
-                return Err(self.invalid(format!("`{}` of a {}", op.name(), a.ty)));
+                return Err(invalid(format!("`{}` of a {}", op.name(), a.ty)));
             }
         };
         let through = match op {
@@ -49,7 +50,7 @@ impl<'ctx> Body<'_, 'ctx> {
             _ => is_bfloat(a.ty),
         };
         let value = self.computed(through, a.ty, &[a.value], |ty, values| self.intrinsic(name, ty, values))?;
-        Ok(Typed { ty: a.ty, value })
+        Ok(Typed::new(a.ty, value))
     }
 
     pub(crate) fn float_divide(
@@ -75,7 +76,7 @@ impl<'ctx> Body<'_, 'ctx> {
             Binary::FMaxNumber => "llvm.maximumnum",
             Binary::FMinimum => "llvm.minimum",
             Binary::FMaximum => "llvm.maximum",
-            _ => return Err(self.unsupported(format!("no code generation for `{}`", op.name()))),
+            _ => return Err(unsupported(format!("no code generation for `{}`", op.name()))),
         };
         self.computed(is_bfloat(a.ty), a.ty, &[a.value, b], |ty, values| self.intrinsic(name, ty, values))
     }
@@ -91,13 +92,10 @@ impl<'ctx> Body<'_, 'ctx> {
             Compare::FLt => FloatPredicate::OLT,
             Compare::FLe => FloatPredicate::OLE,
             Compare::FUnordered => FloatPredicate::UNO,
-            _ => return Err(self.invalid(format!("compares integers, not a {}", a.ty))),
+            _ => return Err(invalid(format!("compares integers, not a {}", a.ty))),
         };
-        let (x, y) = if is_bfloat(a.ty) {
-            (self.in_single(a)?, self.in_single(Typed { ty: a.ty, value: b })?)
-        } else {
-            (a.value, b)
-        };
+        let (x, y) =
+            if is_bfloat(a.ty) { (self.in_single(a)?, self.in_single(Typed::new(a.ty, b))?) } else { (a.value, b) };
         let builder = &self.emit.builder;
         let value = match (x, y) {
             (BasicValueEnum::FloatValue(x), BasicValueEnum::FloatValue(y)) => {
@@ -106,9 +104,9 @@ impl<'ctx> Body<'_, 'ctx> {
             (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) => {
                 builder.build_float_compare(predicate, x, y, "").map_err(refused)?.into()
             }
-            _ => return Err(self.invalid(format!("compares numbers, not a {}", a.ty))),
+            _ => return Err(invalid(format!("compares numbers, not a {}", a.ty))),
         };
-        Ok(Typed { ty: Type::of(Element::I1, a.ty.count()), value })
+        Ok(Typed::new(Type::of(Element::I1, a.ty.count()), value))
     }
 
     /// A narrow number in `f32`; others as they are.
@@ -133,7 +131,8 @@ impl<'ctx> Body<'_, 'ctx> {
             return compute(own, operands);
         }
         let single = self.llvm_type(Type::of(Element::F32, ty.count()))?;
-        let wide = operands.iter().map(|&value| self.in_single(Typed { ty, value })).collect::<Result<Vec<_>, _>>()?;
+        let wide =
+            operands.iter().map(|&value| self.in_single(Typed::new(ty, value))).collect::<Result<Vec<_>, _>>()?;
         let value = compute(single, &wide)?;
         self.emit.builder.build_cast(InstructionOpcode::FPTrunc, value, own, "").map_err(refused)
     }
@@ -141,18 +140,18 @@ impl<'ctx> Body<'_, 'ctx> {
     /// A function that the hardware has, element by element.
     pub(crate) fn math(&self, function: MathFunction, operands: &[Value]) -> Result<Typed<'ctx>, CompileError> {
         if operands.len() != function.operands() {
-            return Err(self.invalid(format!("`{}` takes {} operands", function.name(), function.operands())));
+            return Err(invalid(format!("`{}` takes {} operands", function.name(), function.operands())));
         }
         let typed = operands.iter().map(|&operand| self.value(operand)).collect::<Result<Vec<_>, _>>()?;
-        let Some(ty) = typed.first().map(|first| first.ty) else { return Err(self.invalid("a function of nothing")) };
+        let Some(ty) = typed.first().map(|first| first.ty) else { return Err(invalid("a function of nothing")) };
         let element = ty.element().filter(|element| element.is_float() && typed.iter().all(|one| one.ty == ty));
-        let element = element.ok_or_else(|| self.invalid(format!("`{}` of a {ty}", function.name())))?;
+        let element = element.ok_or_else(|| invalid(format!("`{}` of a {ty}", function.name())))?;
         let taken = typed.iter().map(|one| self.emit.pieces(one.value, ty)).collect::<Result<Vec<_>, _>>()?;
         let compute = |index: usize| {
             let of: Vec<_> = taken.iter().filter_map(|pieces| pieces.get(index).copied()).collect();
-            self.dialect.math(&self.emit, function, element, &of).map_err(|error| self.placed(error))
+            self.dialect.math(&self.emit, function, element, &of)
         };
         let parts = (0..ty.count() as usize).map(compute).collect::<Result<Vec<_>, _>>()?;
-        Ok(Typed { ty, value: self.emit.joined(&parts, ty, ty)? })
+        Ok(Typed::new(ty, self.emit.joined(&parts, ty, ty)?))
     }
 }

@@ -11,7 +11,7 @@
 //! verifier runs on every result, and errors that LLVM reports become
 //! [`CompileError::Backend`]. Options that are global to the process are never set.
 //!
-//! Imports of the framework: `kernel`, `target`, `vendor`.
+//! The walk over a kernel is `tilewright_plugin::codegen`'s; this crate implements its [`CodeGenerator`](tilewright_plugin::codegen::CodeGenerator).
 //!
 //! [`CompileError::Invalid`]: tilewright_plugin::CompileError::Invalid
 //! [`CompileError::Backend`]: tilewright_plugin::CompileError::Backend
@@ -26,7 +26,6 @@ mod emitter;
 mod ffi;
 mod float;
 mod generate;
-mod limits;
 mod memory;
 mod ordered;
 mod outward;
@@ -39,7 +38,6 @@ pub use dialect::{
 };
 pub use emitter::{Emitter, Ordering};
 pub use generate::{GeneratedCode, LlvmForm, compile};
-pub use limits::{check_functions, check_limits, kernel_metadata, shared_bytes};
 pub use pieces::CallOperand;
 
 /// LLVM values as hooks of a [`Dialect`] see them.

@@ -5,6 +5,7 @@ use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, PointerValue};
 use tilewright_kernel::{Element, Type, Value};
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::{invalid, unsupported};
 
 use crate::emitter::refused;
 use crate::ffi;
@@ -28,9 +29,9 @@ impl<'ctx> Body<'_, 'ctx> {
         match (bytes.ty, bytes.value) {
             (Type::Scalar(Element::I32 | Element::I64), BasicValueEnum::IntValue(bytes)) => {
                 let value = ffi::advance(&self.emit.builder, self.emit.context, pointer, bytes).map_err(refused)?;
-                Ok(Typed { ty: Type::Pointer(space), value: value.into() })
+                Ok(Typed::new(Type::Pointer(space), value.into()))
             }
-            _ => Err(self.invalid(format!("a pointer is moved by an i32 or i64, not by a {}", bytes.ty))),
+            _ => Err(invalid(format!("a pointer is moved by an i32 or i64, not by a {}", bytes.ty))),
         }
     }
 
@@ -53,7 +54,7 @@ impl<'ctx> Body<'_, 'ctx> {
             let wanted = self.llvm_type(ty)?;
             value = self.emit.builder.build_cast(InstructionOpcode::Trunc, value, wanted, "").map_err(refused)?;
         }
-        Ok(Typed { ty, value })
+        Ok(Typed::new(ty, value))
     }
 
     pub(crate) fn store(
@@ -115,15 +116,15 @@ impl<'ctx> Body<'_, 'ctx> {
     fn stored_type(&self, ty: Type) -> Result<BasicTypeEnum<'ctx>, CompileError> {
         match ty {
             Type::Scalar(Element::I1) => Ok(self.emit.context.i8_type().into()),
-            Type::Vector(Element::I1, _) => Err(self.unsupported("vectors of i1 in memory")),
-            Type::Pointer(_) => Err(self.unsupported("pointers in memory")),
+            Type::Vector(Element::I1, _) => Err(unsupported("vectors of i1 in memory")),
+            Type::Pointer(_) => Err(unsupported("pointers in memory")),
             _ => self.llvm_type(ty),
         }
     }
 
     fn address(&self, pointer: Value, offset: i32, alignment: u32) -> Result<PointerValue<'ctx>, CompileError> {
         if !alignment.is_power_of_two() {
-            return Err(self.invalid(format!("alignment {alignment} is no power of two")));
+            return Err(invalid(format!("alignment {alignment} is no power of two")));
         }
         let (_, pointer) = self.pointer(pointer)?;
         if offset == 0 {

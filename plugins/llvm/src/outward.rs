@@ -4,6 +4,7 @@ use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, InstructionOpcode};
 use tilewright_kernel::{Element, SpecialRegister, Type, Value};
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::invalid;
 
 use crate::emitter::refused;
 use crate::translate::{Body, Typed};
@@ -38,7 +39,7 @@ impl<'ctx> Body<'_, 'ctx> {
             match value.ty {
                 Type::Vector(element, _) => {
                     let parts = self.emit.pieces(value.value, value.ty)?;
-                    printed.extend(parts.into_iter().map(|part| Typed { ty: Type::Scalar(element), value: part }));
+                    printed.extend(parts.into_iter().map(|part| Typed::new(Type::Scalar(element), part)));
                 }
                 _ => printed.push(value),
             }
@@ -54,7 +55,7 @@ impl<'ctx> Body<'_, 'ctx> {
             let words: Vec<&str> = shown.iter().map(|&(word, _)| word).collect();
             let format = format!("block (%u, %u, %u) warp %u lane %u: {prefix}{}\n", words.join(", "));
             let given: Vec<_> = who.iter().copied().chain(shown.iter().map(|&(_, value)| value)).collect();
-            self.dialect.print(&self.emit, &format, &given).map_err(|error| self.placed(error))?;
+            self.dialect.print(&self.emit, &format, &given)?;
         }
         Ok(())
     }
@@ -90,7 +91,7 @@ impl<'ctx> Body<'_, 'ctx> {
                 let word = if hex { ["0x%x", "0x%02x", "0x%04x"][bits as usize / 8 % 3] } else { "%d" };
                 Ok((word, cast(opcode, value.value, context.i32_type().into())?))
             }
-            _ => Err(self.invalid(format!("prints a {}", value.ty))),
+            _ => Err(invalid(format!("prints a {}", value.ty))),
         }
     }
 
@@ -101,12 +102,12 @@ impl<'ctx> Body<'_, 'ctx> {
         operands: &[Value],
         results: &[(Value, Type)],
     ) -> Result<Vec<Typed<'ctx>>, CompileError> {
-        self.dialect.check_assembly(text).map_err(|error| self.placed(error))?;
-        check_constraints(constraints, results.len(), operands.len()).map_err(|message| self.invalid(message))?;
+        self.dialect.check_assembly(text)?;
+        check_constraints(constraints, results.len(), operands.len()).map_err(invalid)?;
         let given = operands.iter().map(|&operand| Ok(self.value(operand)?.value)).collect::<Result<Vec<_>, _>>()?;
         let types = results.iter().map(|&(_, ty)| self.llvm_type(ty)).collect::<Result<Vec<_>, _>>()?;
         let values = self.emit.ordered_assembly(text, constraints, &given, &types)?;
-        Ok(results.iter().zip(values).map(|(&(_, ty), value)| Typed { ty, value }).collect())
+        Ok(results.iter().zip(values).map(|(&(_, ty), value)| Typed::new(ty, value)).collect())
     }
 }
 

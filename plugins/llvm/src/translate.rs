@@ -1,20 +1,19 @@
 //! Kernels, values and statements: the part of the translation that the others hang from.
 
-use std::collections::HashMap;
-
 use inkwell::AddressSpace;
 use inkwell::module::{Linkage, Module as LlvmModule};
 use inkwell::types::{AnyType, BasicMetadataTypeEnum, BasicTypeEnum};
 use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue};
 use inkwell::{GlobalVisibility, attributes::Attribute, attributes::AttributeLoc, context::Context};
-use tilewright_kernel::{
-    Element, Exchange, Issuers, Kernel, MemorySpace, Module, Op, SpecialRegister, Statement, Type, Value,
-};
+use tilewright_kernel::{Element, Exchange, Issuers, Kernel, MemorySpace, Module, Op, SpecialRegister, Type, Value};
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::{
+    TypedValue, Values, check_signatures, generate, in_kernel, invalid, shared_bytes, unsupported,
+};
 
 use crate::emitter::{Emitter, refused};
 use crate::ordered::Ordered;
-use crate::{Dialect, KernelForm, LlvmTarget, MapForm, SharedForm, no_clusters, shared_bytes};
+use crate::{Dialect, KernelForm, LlvmTarget, MapForm, SharedForm, no_clusters};
 
 /// A vector may be this wide at most: more than any lane can hold in registers.
 const MAX_VECTOR_BITS: u64 = 1 << 14;
@@ -24,6 +23,20 @@ const MAX_VECTOR_BITS: u64 = 1 << 14;
 pub(crate) struct Typed<'ctx> {
     pub(crate) ty: Type,
     pub(crate) value: BasicValueEnum<'ctx>,
+    /// The bits of each element of a constant.
+    pub(crate) constant: Option<u64>,
+}
+
+impl<'ctx> Typed<'ctx> {
+    pub(crate) fn new(ty: Type, value: BasicValueEnum<'ctx>) -> Self {
+        Self { ty, value, constant: None }
+    }
+}
+
+impl TypedValue for Typed<'_> {
+    fn ty(&self) -> Type {
+        self.ty
+    }
 }
 
 /// What a kernel becomes.
@@ -61,6 +74,7 @@ pub(crate) fn translate<'ctx>(
     source: &Module,
     role: Role,
 ) -> Result<(), CompileError> {
+    check_signatures(source)?;
     // All functions first, so that no other symbol can take a kernel's name.
     let mut functions = Vec::with_capacity(source.kernels.len());
     for kernel in &source.kernels {
@@ -70,21 +84,9 @@ pub(crate) fn translate<'ctx>(
     for (kernel, (function, form)) in source.kernels.iter().zip(&functions) {
         let shared = shared_memory(context, module, machine, kernel, form.shared)?;
         let emit = Emitter { context, module, builder: context.create_builder(), launch: kernel.launch };
-        let mut body = Body {
-            emit,
-            dialect,
-            machine,
-            kernel,
-            function: *function,
-            shared,
-            values: HashMap::new(),
-            constants: HashMap::new(),
-            visible: Vec::new(),
-            depth: 0,
-            stores: 0,
-            place: (0, "body"),
-        };
-        body.run()?;
+        let mut body =
+            Body { emit, dialect, machine, kernel, function: *function, shared, values: Values::default(), stores: 0 };
+        body.run().map_err(|error| in_kernel(error, kernel))?;
     }
     Ok(())
 }
@@ -97,28 +99,13 @@ fn declare<'ctx>(
     form: &KernelForm,
 ) -> Result<FunctionValue<'ctx>, CompileError> {
     let name = &kernel.name;
-    let fail = |message: &str| CompileError::Invalid(format!("kernel `{name}`: {message}"));
-    if !is_identifier(name) {
-        return Err(fail("a name has letters, digits and underscores and does not begin with a digit"));
-    }
-    if module.get_function(name).is_some() {
-        return Err(fail("another kernel of the module has the same name"));
-    }
     let mut parameters: Vec<BasicMetadataTypeEnum> = Vec::with_capacity(kernel.parameters.len());
     for parameter in &kernel.parameters {
-        match parameter.ty {
-            Type::Scalar(_) | Type::Pointer(MemorySpace::Global) => {
-                parameters.push(llvm_type(context, machine, parameter.ty)?.into());
-            }
-            Type::TensorMap if form.map.is_some() => {
-                parameters.push(llvm_type(context, machine, parameter.ty)?.into());
-            }
-            Type::TensorMap => {
-                let message = format!("kernel `{name}`: parameter `{}`: no maps of tensors here", parameter.name);
-                return Err(CompileError::Unsupported(message));
-            }
-            other => return Err(fail(&format!("parameter `{}` cannot be a {other}", parameter.name))),
+        if parameter.ty == Type::TensorMap && form.map.is_none() {
+            let parameter = &parameter.name;
+            return Err(unsupported(format!("kernel `{name}`: parameter `{parameter}`: no maps of tensors here")));
         }
+        parameters.push(llvm_type(context, machine, parameter.ty)?.into());
     }
     let function = module.add_function(name, context.void_type().fn_type(&parameters, false), None);
     function.set_call_conventions(form.calling_convention);
@@ -155,12 +142,6 @@ fn pass_by_value<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, nu
     for (key, value) in &form.attributes {
         function.add_attribute(place, context.create_string_attribute(key, value));
     }
-}
-
-fn is_identifier(name: &str) -> bool {
-    let mut characters = name.chars();
-    characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-        && characters.all(|other| other.is_ascii_alphanumeric() || other == '_')
 }
 
 /// One array for all shared buffers of a kernel, so that they lie as the kernel IR says.
@@ -255,116 +236,47 @@ pub(crate) struct Body<'a, 'ctx> {
     pub(crate) kernel: &'a Kernel,
     pub(crate) function: FunctionValue<'ctx>,
     shared: Option<GlobalValue<'ctx>>,
-    values: HashMap<Value, Typed<'ctx>>,
-    /// Bits of each element, for values that are constants.
-    constants: HashMap<Value, u64>,
-    /// Values that can be used here, in the order of their definitions; a region's are cut off at
-    /// its end.
-    visible: Vec<Value>,
-    /// Regions around the current statement.
-    pub(crate) depth: usize,
+    pub(crate) values: Values<Typed<'ctx>>,
     /// Stores without a condition so far.
     pub(crate) stores: usize,
-    /// Number and name of the current statement, for messages.
-    place: (usize, &'static str),
 }
 
 impl<'a, 'ctx> Body<'a, 'ctx> {
     fn run(&mut self) -> Result<(), CompileError> {
         let entry = self.emit.context.append_basic_block(self.function, "entry");
         self.emit.builder.position_at_end(entry);
-        if !self.kernel.body.arguments.is_empty() {
-            return Err(self.invalid("the body of a kernel has no arguments; its parameters are values 0, 1, ..."));
-        }
-        for (index, parameter) in self.kernel.parameters.iter().enumerate() {
-            let value =
-                u32::try_from(index).ok().and_then(|index| Some((Value(index), self.function.get_nth_param(index)?)));
-            let Some((number, value)) = value else { return Err(self.invalid("too many parameters")) };
-            self.define(number, Typed { ty: parameter.ty, value })?;
-        }
-        let kernel = self.kernel;
-        for statement in &kernel.body.statements {
-            self.statement(statement)?;
-        }
+        let types = self.kernel.parameters.iter().map(|parameter| parameter.ty);
+        let parameters = types.zip(self.function.get_params()).map(|(ty, value)| Typed::new(ty, value)).collect();
+        generate(self, self.kernel, parameters)?;
         self.emit.builder.build_return(None).map_err(refused)?;
         Ok(())
     }
 
-    /// An error of the module at the current statement.
-    pub(crate) fn invalid(&self, message: impl std::fmt::Display) -> CompileError {
-        let (number, name) = self.place;
-        CompileError::Invalid(format!("kernel `{}`, statement {number} ({name}): {message}", self.kernel.name))
-    }
-
-    /// Something that this translation has no code for.
-    pub(crate) fn unsupported(&self, message: impl std::fmt::Display) -> CompileError {
-        let (number, name) = self.place;
-        CompileError::Unsupported(format!("kernel `{}`, statement {number} ({name}): {message}", self.kernel.name))
-    }
-
-    /// The error of a vendor's hook, at the current statement.
-    pub(crate) fn placed(&self, error: CompileError) -> CompileError {
-        match error {
-            CompileError::Invalid(message) => self.invalid(message),
-            CompileError::Unsupported(message) => self.unsupported(message),
-            other => other,
-        }
-    }
-
     pub(crate) fn llvm_type(&self, ty: Type) -> Result<BasicTypeEnum<'ctx>, CompileError> {
-        llvm_type(self.emit.context, self.machine, ty).map_err(|error| self.placed(error))
-    }
-
-    pub(crate) fn define(&mut self, number: Value, value: Typed<'ctx>) -> Result<(), CompileError> {
-        if self.values.insert(number, value).is_some() {
-            return Err(self.invalid(format!("value {} is defined twice", number.0)));
-        }
-        self.visible.push(number);
-        Ok(())
-    }
-
-    /// Runs `inner` in a scope of its own: what it defines cannot be used afterwards.
-    pub(crate) fn scoped<T>(
-        &mut self,
-        inner: impl FnOnce(&mut Self) -> Result<T, CompileError>,
-    ) -> Result<T, CompileError> {
-        let outside = self.visible.len();
-        self.depth += 1;
-        let result = inner(self);
-        self.depth -= 1;
-        for number in self.visible.drain(outside..) {
-            self.values.remove(&number);
-            self.constants.remove(&number);
-        }
-        result
+        llvm_type(self.emit.context, self.machine, ty)
     }
 
     pub(crate) fn value(&self, number: Value) -> Result<Typed<'ctx>, CompileError> {
-        let value = self.values.get(&number).copied();
-        value.ok_or_else(|| self.invalid(format!("value {} is not defined here", number.0)))
+        self.values.get(number)
     }
 
     /// A value that must have the given type.
     pub(crate) fn value_of(&self, number: Value, ty: Type) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let found = self.value(number)?;
-        if found.ty == ty {
-            return Ok(found.value);
-        }
-        Err(self.invalid(format!("value {} is a {}; a {ty} is needed", number.0, found.ty)))
+        self.values.get_as(number, ty).map(|found| found.value)
     }
 
     /// A value that must be an integer scalar of the given element.
     pub(crate) fn integer(&self, number: Value, element: Element) -> Result<IntValue<'ctx>, CompileError> {
         match self.value_of(number, Type::Scalar(element))? {
             BasicValueEnum::IntValue(value) => Ok(value),
-            _ => Err(self.invalid(format!("value {} is no integer", number.0))),
+            _ => Err(invalid(format!("value %{} is no integer", number.0))),
         }
     }
 
     pub(crate) fn pointer(&self, number: Value) -> Result<(MemorySpace, PointerValue<'ctx>), CompileError> {
         match self.value(number)? {
-            Typed { ty: Type::Pointer(space), value: BasicValueEnum::PointerValue(value) } => Ok((space, value)),
-            other => Err(self.invalid(format!("value {} is a {}; a pointer is needed", number.0, other.ty))),
+            Typed { ty: Type::Pointer(space), value: BasicValueEnum::PointerValue(value), .. } => Ok((space, value)),
+            other => Err(invalid(format!("value %{} is a {}; a pointer is needed", number.0, other.ty))),
         }
     }
 
@@ -372,151 +284,99 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
     fn shared_pointer(&self, number: Value) -> Result<PointerValue<'ctx>, CompileError> {
         match self.pointer(number)? {
             (MemorySpace::Shared, address) => Ok(address),
-            (space, _) => {
-                Err(self.invalid(format!("value {} points to {} memory, not to shared", number.0, space.name())))
-            }
+            (space, _) => Err(invalid(format!("value %{} points to {} memory, not to shared", number.0, space.name()))),
         }
-    }
-
-    pub(crate) fn statement(&mut self, statement: &Statement) -> Result<(), CompileError> {
-        self.place = (self.place.0 + 1, statement.op.name());
-        let here = self.place;
-        let values = self.operation(statement)?;
-        self.place = (self.place.0, here.1);
-        if values.len() != statement.results.len() {
-            let (given, named) = (values.len(), statement.results.len());
-            return Err(self.invalid(format!("gives {given} results, {named} are named")));
-        }
-        for (&(number, ty), value) in statement.results.iter().zip(values) {
-            if ty != value.ty {
-                return Err(self.invalid(format!("result {} is declared a {ty} but is a {}", number.0, value.ty)));
-            }
-            self.define(number, value)?;
-            if let Op::Constant { bits } = statement.op {
-                self.constants.insert(number, bits);
-            }
-        }
-        Ok(())
-    }
-
-    /// The bits of each element of a value that is a constant.
-    pub(crate) fn constant_bits(&self, number: Value) -> Option<u64> {
-        self.constants.get(&number).copied()
     }
 
     /// Appends one operation and gives its results.
-    fn operation(&mut self, statement: &Statement) -> Result<Vec<Typed<'ctx>>, CompileError> {
-        let declared = |index: usize| statement.results.get(index).map(|&(_, ty)| ty);
-        let result = |body: &Self| declared(0).ok_or_else(|| body.invalid("names no result"));
-        let one = |value: Typed<'ctx>| Ok(vec![value]);
-        match &statement.op {
-            Op::Constant { bits } => one(self.constant(result(self)?, *bits)?),
-            Op::Special(register) => one(self.special(*register)?),
-            Op::SharedAddress { buffer } => one(self.shared_address(*buffer)?),
-            Op::ClusterAddress { pointer, block } => one(self.cluster_address(*pointer, *block)?),
-            Op::Unary { op, a } => one(self.unary(*op, *a)?),
-            Op::Binary { op, a, b } => one(self.binary(*op, *a, *b)?),
-            Op::FMulAdd { a, b, c } => one(self.f_mul_add(*a, *b, *c)?),
-            Op::Compare { op, a, b } => one(self.compare(*op, *a, *b)?),
-            Op::Select { condition, a, b } => one(self.select(*condition, *a, *b)?),
-            Op::Same { value, .. } => one(self.value(*value)?),
-            Op::Cast { op, a } => one(self.cast(*op, *a, result(self)?)?),
-            Op::Pack { elements } => one(self.pack(elements)?),
-            Op::Extract { vector, index } => one(self.extract(*vector, *index)?),
-            Op::PermuteBytes { a, b, selector, alternative } => {
-                one(self.permute_bytes(*a, *b, *selector, *alternative)?)
-            }
-            Op::Advance { pointer, bytes } => one(self.advance(*pointer, *bytes)?),
+    pub(crate) fn append(&mut self, op: &Op, results: &[(Value, Type)]) -> Result<Vec<Typed<'ctx>>, CompileError> {
+        match (op, results) {
+            (Op::Instruction { name, operands }, _) => self.instruction(name, operands, results),
+            (Op::Assembly { text, constraints, operands }, _) => self.assembly((text, constraints), operands, results),
+            (Op::Swap { a, b, lane, issuers: Issuers::All }, _) => self.swap(*a, *b, *lane),
+            (Op::Wait { queue, outstanding, values }, _) => self.wait(*queue, *outstanding, values),
+            (op, &[(_, ty)]) if op.has_single_result() => Ok(vec![self.result(op, ty)?]),
+            (op, _) => self.effect(op).map(|()| Vec::new()),
+        }
+    }
+
+    /// Appends an operation with one result, which is declared to be of the given type.
+    fn result(&mut self, op: &Op, ty: Type) -> Result<Typed<'ctx>, CompileError> {
+        match op {
+            Op::Constant { bits } => self.constant(ty, *bits),
+            Op::Special(register) => self.special(*register),
+            Op::SharedAddress { buffer } => self.shared_address(*buffer),
+            Op::ClusterAddress { pointer, block } => self.cluster_address(*pointer, *block),
+            Op::Unary { op, a } => self.unary(*op, *a),
+            Op::Binary { op, a, b } => self.binary(*op, *a, *b),
+            Op::FMulAdd { a, b, c } => self.f_mul_add(*a, *b, *c),
+            Op::Compare { op, a, b } => self.compare(*op, *a, *b),
+            Op::Select { condition, a, b } => self.select(*condition, *a, *b),
+            Op::Cast { op, a } => self.cast(*op, *a, ty),
+            Op::Pack { elements } => self.pack(elements),
+            Op::Extract { vector, index } => self.extract(*vector, *index),
+            Op::PermuteBytes { a, b, selector, alternative } => self.permute_bytes(*a, *b, *selector, *alternative),
+            Op::Advance { pointer, bytes } => self.advance(*pointer, *bytes),
             Op::Load { pointer, predicate, offset, alignment } => {
-                one(self.load(result(self)?, *pointer, *predicate, *offset, *alignment)?)
-            }
-            Op::Store { pointer, value, predicate, offset, alignment } => {
-                self.store(*pointer, *value, *predicate, *offset, *alignment)?;
-                Ok(Vec::new())
+                self.load(ty, *pointer, *predicate, *offset, *alignment)
             }
             Op::AtomicRmw { op, pointer, value, predicate, order, scope } => {
                 let how = Ordered { predicate: *predicate, order: *order, scope: *scope };
-                one(self.atomic_rmw(*op, *pointer, *value, how)?)
+                self.atomic_rmw(*op, *pointer, *value, how)
             }
             Op::AtomicCompareExchange { pointer, expected, value, predicate, order, scope } => {
                 let how = Ordered { predicate: *predicate, order: *order, scope: *scope };
-                one(self.atomic_compare_exchange(*pointer, *expected, *value, how)?)
+                self.atomic_compare_exchange(*pointer, *expected, *value, how)
             }
-            Op::Fence { scope } => self.fence(*scope).map(|()| Vec::new()),
-            Op::Math { function, operands } => one(self.math(*function, operands)?),
-            Op::Assert { condition, predicate, .. } => self.assert(*condition, *predicate).map(|()| Vec::new()),
-            Op::Print { prefix, hex, values } => self.print(prefix, *hex, values).map(|()| Vec::new()),
-            Op::Assembly { text, constraints, operands } => {
-                self.assembly((text, constraints), operands, &statement.results)
+            Op::Math { function, operands } => self.math(*function, operands),
+            Op::Exchange { kind: Exchange::Index, value, lane, issuers: Issuers::All } => self.exchange(*value, *lane),
+            Op::ExchangeXor { value, mask, issuers: Issuers::All } => self.exchange_xor(*value, *mask),
+            Op::Pend { queue, value } => {
+                let Typed { ty, value, .. } = self.value(*value)?;
+                let pending = self.dialect.pend(&self.emit, *queue, (ty, value))?;
+                Ok(Typed::new(ty.pending(), pending))
             }
-            Op::GridDependency { wait } => {
-                let ordered = self.dialect.grid_dependency(&self.emit, *wait);
-                ordered.map_err(|error| self.placed(error)).map(|()| Vec::new())
+            other => Err(no_code(other)),
+        }
+    }
+
+    /// Appends an operation without results.
+    fn effect(&mut self, op: &Op) -> Result<(), CompileError> {
+        match op {
+            Op::Store { pointer, value, predicate, offset, alignment } => {
+                self.store(*pointer, *value, *predicate, *offset, *alignment)
             }
-            Op::Exchange { kind: Exchange::Index, value, lane, issuers: Issuers::All } => {
-                one(self.exchange(*value, *lane)?)
-            }
-            Op::ExchangeXor { value, mask, issuers: Issuers::All } => one(self.exchange_xor(*value, *mask)?),
-            Op::Swap { a, b, lane, issuers: Issuers::All } => self.swap(*a, *b, *lane),
-            Op::Barrier { scope, issuers: Issuers::All } => {
-                self.dialect.barrier(&self.emit, *scope).map_err(|error| self.placed(error))?;
-                Ok(Vec::new())
-            }
+            Op::Fence { scope } => self.fence(*scope),
+            Op::Assert { condition, predicate, .. } => self.assert(*condition, *predicate),
+            Op::Print { prefix, hex, values } => self.print(prefix, *hex, values),
+            Op::GridDependency { wait } => self.dialect.grid_dependency(&self.emit, *wait),
+            Op::Barrier { scope, issuers: Issuers::All } => self.dialect.barrier(&self.emit, *scope),
             Op::GroupBarrier { number, warps } => {
                 let lanes = warps.saturating_mul(self.kernel.launch.lanes);
-                let met = self.dialect.group_barrier(&self.emit, *number, lanes);
-                met.map_err(|error| self.placed(error)).map(|()| Vec::new())
+                self.dialect.group_barrier(&self.emit, *number, lanes)
             }
-            Op::Pend { queue, value } => {
-                let Typed { ty, value } = self.value(*value)?;
-                let pending = self.dialect.pend(&self.emit, *queue, (ty, value)).map_err(|error| self.placed(error))?;
-                Ok(vec![Typed { ty: ty.pending(), value: pending }])
-            }
-            Op::Commit { queue } => {
-                self.dialect.commit(&self.emit, *queue).map_err(|error| self.placed(error))?;
-                Ok(Vec::new())
-            }
-            Op::Wait { queue, outstanding, values } => self.wait(*queue, *outstanding, values),
+            Op::Commit { queue } => self.dialect.commit(&self.emit, *queue),
             Op::MbarrierInit { pointer, arrivals } => {
-                let pointer = self.shared_pointer(*pointer)?;
-                let made = self.dialect.mbarrier_init(&self.emit, pointer, *arrivals);
-                made.map_err(|error| self.placed(error)).map(|()| Vec::new())
+                self.dialect.mbarrier_init(&self.emit, self.shared_pointer(*pointer)?, *arrivals)
             }
             Op::MbarrierArrive { pointer, bytes } => {
-                let pointer = self.shared_pointer(*pointer)?;
-                let arrived = self.dialect.mbarrier_arrive(&self.emit, pointer, *bytes);
-                arrived.map_err(|error| self.placed(error)).map(|()| Vec::new())
+                self.dialect.mbarrier_arrive(&self.emit, self.shared_pointer(*pointer)?, *bytes)
             }
             Op::MbarrierWait { pointer, phase } => {
                 let (pointer, phase) = (self.shared_pointer(*pointer)?, self.integer(*phase, Element::I32)?);
-                let awaited = self.dialect.mbarrier_wait(&self.emit, pointer, phase);
-                awaited.map_err(|error| self.placed(error)).map(|()| Vec::new())
+                self.dialect.mbarrier_wait(&self.emit, pointer, phase)
             }
             Op::MbarrierCommit { queue, pointer } => {
-                let pointer = self.shared_pointer(*pointer)?;
-                let committed = self.dialect.mbarrier_commit(&self.emit, *queue, pointer);
-                committed.map_err(|error| self.placed(error)).map(|()| Vec::new())
+                self.dialect.mbarrier_commit(&self.emit, *queue, self.shared_pointer(*pointer)?)
             }
             Op::TensorAllocate { pointer, columns } => {
-                let pointer = self.shared_pointer(*pointer)?;
-                let allotted = self.dialect.tensor_allocate(&self.emit, pointer, *columns, self.kernel);
-                allotted.map_err(|error| self.placed(error)).map(|()| Vec::new())
+                self.dialect.tensor_allocate(&self.emit, self.shared_pointer(*pointer)?, *columns, self.kernel)
             }
             Op::TensorFree { address, columns } => {
-                let address = self.integer(*address, Element::I32)?;
-                let freed = self.dialect.tensor_free(&self.emit, address, *columns);
-                freed.map_err(|error| self.placed(error)).map(|()| Vec::new())
+                self.dialect.tensor_free(&self.emit, self.integer(*address, Element::I32)?, *columns)
             }
-            Op::ProxyFence {} => {
-                self.dialect.proxy_fence(&self.emit).map_err(|error| self.placed(error))?;
-                Ok(Vec::new())
-            }
-            Op::Instruction { name, operands } => self.instruction(name, operands, &statement.results),
-            Op::If { condition, then, otherwise } => self.if_else(*condition, then, otherwise, &statement.results),
-            Op::For { from, to, step, carried, body } => self.for_loop([*from, *to, *step], carried, body),
-            Op::While { carried, body } => self.while_loop(carried, body),
-            Op::Yield { .. } => Err(self.invalid("stands only at the end of a region of `if`, `for` or `while`")),
-            other => Err(self.unsupported(format!("no code generation for `{}`", other.name()))),
+            Op::ProxyFence {} => self.dialect.proxy_fence(&self.emit),
+            other => Err(no_code(other)),
         }
     }
 
@@ -524,40 +384,38 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         let value = match register {
             SpecialRegister::Lane => self.dialect.lane(&self.emit)?,
             SpecialRegister::Warp => self.dialect.warp(&self.emit)?,
-            SpecialRegister::Block => self.dialect.block(&self.emit).map_err(|error| self.placed(error))?,
+            SpecialRegister::Block => self.dialect.block(&self.emit)?,
             SpecialRegister::Program(axis) if axis < 3 => self.dialect.program(&self.emit, axis)?,
-            SpecialRegister::Programs(axis) if axis < 3 => {
-                self.dialect.programs(&self.emit, axis).map_err(|error| self.placed(error))?
-            }
+            SpecialRegister::Programs(axis) if axis < 3 => self.dialect.programs(&self.emit, axis)?,
             SpecialRegister::Program(axis) | SpecialRegister::Programs(axis) => {
-                return Err(self.invalid(format!("a grid has no axis {axis}")));
+                return Err(invalid(format!("a grid has no axis {axis}")));
             }
         };
-        Ok(Typed { ty: Type::Scalar(Element::I32), value: value.into() })
+        Ok(Typed::new(Type::Scalar(Element::I32), value.into()))
     }
 
     fn shared_address(&mut self, buffer: u32) -> Result<Typed<'ctx>, CompileError> {
         let ty = Type::Pointer(MemorySpace::Shared);
         let offset = self.kernel.shared_offsets().0.get(buffer as usize).copied();
-        let offset = offset.ok_or_else(|| self.invalid(format!("the kernel has no shared buffer {buffer}")))?;
+        let offset = offset.ok_or_else(|| invalid(format!("the kernel has no shared buffer {buffer}")))?;
         let Some(base) = self.shared.map(|global| global.as_pointer_value()) else {
             // Only empty buffers: any address will do, nothing may be read there.
-            return Ok(Typed { ty, value: self.llvm_type(ty)?.const_zero() });
+            return Ok(Typed::new(ty, self.llvm_type(ty)?.const_zero()));
         };
         let offset = self.emit.context.i32_type().const_int(offset, false);
         let value = crate::ffi::advance(&self.emit.builder, self.emit.context, base, offset).map_err(refused)?;
-        Ok(Typed { ty, value: value.as_basic_value_enum() })
+        Ok(Typed::new(ty, value.as_basic_value_enum()))
     }
 
     fn cluster_address(&mut self, pointer: Value, block: Value) -> Result<Typed<'ctx>, CompileError> {
         let address = self.shared_pointer(pointer)?;
         let block = self.integer(block, Element::I32)?;
         let ty = Type::Pointer(MemorySpace::Cluster);
-        let value = self.dialect.cluster_address(&self.emit, address, block).map_err(|error| self.placed(error))?;
+        let value = self.dialect.cluster_address(&self.emit, address, block)?;
         if value.get_type() != self.llvm_type(ty)? {
             return Err(CompileError::Backend(format!("the address in a cluster is no {ty}")));
         }
-        Ok(Typed { ty, value })
+        Ok(Typed::new(ty, value))
     }
 
     fn instruction(
@@ -578,8 +436,12 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             if self.llvm_type(ty)? != value.get_type() {
                 return Err(CompileError::Backend(format!("instruction `{name}` gave a value that is no {ty}")));
             }
-            typed.push(Typed { ty, value });
+            typed.push(Typed::new(ty, value));
         }
         Ok(typed)
     }
+}
+
+fn no_code(op: &Op) -> CompileError {
+    unsupported(format!("no code generation for `{}`", op.name()))
 }

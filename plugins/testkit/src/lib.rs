@@ -22,6 +22,7 @@ pub mod plans;
 pub mod prelude;
 pub mod prices;
 pub mod reductions;
+pub mod refused_walks;
 pub mod rows;
 pub mod staged_program;
 pub mod targets;

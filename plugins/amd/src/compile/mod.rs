@@ -9,9 +9,10 @@ mod instruction;
 use tilewright_kernel::{Element, Kernel, MathFunction, MemoryScope, MemorySpace, Module, Op, Queue, Scope, Type};
 use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
-    Dialect, Emitter, KernelForm, LlvmForm, LlvmTarget, Ordering, SharedForm, check_functions, check_limits,
-    kernel_metadata, no_clusters, no_function, no_queue, queue_of,
+    Dialect, Emitter, KernelForm, LlvmForm, LlvmTarget, Ordering, SharedForm, no_clusters, no_function, no_queue,
+    queue_of,
 };
+use tilewright_plugin::codegen::{check_functions, check_limits, kernel_metadata};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
 use tilewright_target::{ExchangeKind, ExchangeRow, Instruction, TargetDescription};
 

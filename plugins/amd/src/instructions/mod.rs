@@ -8,7 +8,6 @@ mod copy;
 mod mfma;
 mod numerics;
 mod transposed;
-mod unused;
 mod wmma;
 mod wmma_mixed;
 
@@ -16,8 +15,7 @@ mod wmma_mixed;
 pub(crate) use mfma::had_by_first_generations;
 use tilewright_layout::LinearLayout;
 use tilewright_plugin::{TablePart, instruction_table};
-use tilewright_target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};
-pub use unused::unused;
+use tilewright_target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics, UnusedInstruction};
 
 /// The parts of the instruction table.
 pub(crate) const INSTRUCTIONS: &[TablePart] = &[
@@ -32,6 +30,13 @@ pub(crate) const INSTRUCTIONS: &[TablePart] = &[
 #[must_use]
 pub fn rows(architecture: &str) -> Vec<Instruction> {
     instruction_table(INSTRUCTIONS, architecture)
+}
+
+/// Instructions of an architecture that no row stands for, with the reasons; none for architectures without any.
+#[must_use]
+pub fn unused(architecture: &str) -> Vec<UnusedInstruction> {
+    // A list that cannot be read would be a mistake in it; tests count its forms.
+    UnusedInstruction::read_list(include_str!("unused.toml"), architecture).unwrap_or_default()
 }
 
 /// A type of elements in registers: its name and how many bits an element takes there.

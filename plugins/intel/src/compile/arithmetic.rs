@@ -3,10 +3,11 @@
 use rspirv::spirv::{Op, Word};
 use tilewright_kernel::{Binary, Compare, Element, MemorySpace, Type};
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::{invalid, unsupported};
 
 use super::emit::Emitter;
 use super::extended;
-use super::held::{Held, invalid, unsupported};
+use super::held::Held;
 
 /// How a binary operation on integers of two bits or more is written.
 enum Integer {

@@ -7,9 +7,10 @@ use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{Capability, Op, Word};
 use tilewright_kernel::{Atomic, Binary, Cast, Element, MemoryOrder, MemoryScope, MemorySpace, Type, Value};
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::invalid;
 
 use super::emit::phi_operands;
-use super::held::{Held, invalid};
+use super::held::Held;
 use super::kernel::Lowering;
 use super::memory::Access;
 use super::ordered::Ordered;

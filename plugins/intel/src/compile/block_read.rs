@@ -10,10 +10,11 @@ use rspirv::spirv::{MemoryAccess, Op, StorageClass};
 use tilewright_kernel::{Element, Type, is_result};
 use tilewright_layout::Dim;
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::invalid;
 use tilewright_target::{Instruction, Operand as RowOperand};
 
 use super::emit::Emitter;
-use super::held::{Held, invalid};
+use super::held::Held;
 
 /// The integers of which the builtin's array is, their letter in mangled names, and how many.
 fn array(row: &Instruction) -> Option<(Element, char, u32)> {

@@ -4,9 +4,10 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{FPRoundingMode, Op, Word};
 use tilewright_kernel::{Cast, Element, MemorySpace, Type};
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::invalid;
 
 use super::emit::Emitter;
-use super::held::{Held, PART, invalid};
+use super::held::{Held, PART};
 
 impl Emitter {
     pub(super) fn cast(&mut self, op: Cast, a: &Held, ty: Type) -> Result<Held, CompileError> {

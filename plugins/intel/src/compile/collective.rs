@@ -4,9 +4,10 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{self, Capability, MemorySemantics, Op, Word};
 use tilewright_kernel::{Element, Exchange, Issuers, Scope, Type};
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::{invalid, unsupported};
 
 use super::emit::Emitter;
-use super::held::{Held, invalid, unsupported};
+use super::held::Held;
 
 impl Emitter {
     /// Gives every lane the value of the lane that it names.

@@ -9,10 +9,11 @@
 use rspirv::spirv::{Op, Word};
 use tilewright_kernel::{Binary, Compare, Element, MathFunction, Type, Unary};
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::{invalid, unsupported};
 
 use super::emit::Emitter;
 use super::extended;
-use super::held::{Held, invalid, unsupported};
+use super::held::Held;
 
 impl Emitter {
     pub(super) fn unary(&mut self, op: Unary, a: &Held) -> Result<Held, CompileError> {

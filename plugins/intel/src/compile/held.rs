@@ -4,6 +4,7 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{Op, StorageClass, Word};
 use tilewright_kernel::{Element, MemorySpace, Type};
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::{TypedValue, invalid, unsupported};
 
 use super::emit::Emitter;
 
@@ -22,6 +23,12 @@ pub(super) struct Held {
     pub parts: Vec<Word>,
     /// The bits of each element where they are known.
     pub constant: Option<u64>,
+}
+
+impl TypedValue for Held {
+    fn ty(&self) -> Type {
+        self.ty
+    }
 }
 
 impl Held {
@@ -51,16 +58,6 @@ impl Held {
     pub(super) fn expect(&self, ty: Type) -> Result<&Self, CompileError> {
         if self.ty == ty { Ok(self) } else { Err(invalid(format!("{ty} was expected, found {}", self.ty))) }
     }
-}
-
-/// A module that breaks a rule: the caller's fault.
-pub(super) fn invalid(message: impl Into<String>) -> CompileError {
-    CompileError::Invalid(message.into())
-}
-
-/// What this target cannot do.
-pub(super) fn unsupported(message: impl Into<String>) -> CompileError {
-    CompileError::Unsupported(message.into())
 }
 
 /// Elements of each part of a type.

@@ -8,10 +8,11 @@
 use tilewright_kernel::{Element, Type};
 use tilewright_layout::Dim;
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::{invalid, unsupported};
 use tilewright_target::{Instruction, Operand, Semantics};
 
 use super::emit::Emitter;
-use super::held::{Held, invalid, unsupported};
+use super::held::Held;
 
 /// A value as a builtin takes it: the element, its letters in mangled names, how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,24 +1,23 @@
 //! One kernel: its entry point, its values, and the statements of its regions.
 
-use std::collections::HashMap;
-
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Capability, ExecutionMode, ExecutionModel, FunctionControl, Op, Word};
-use tilewright_kernel::{
-    Element, Kernel, MathFunction, MemorySpace, Op as KernelOp, Region, SpecialRegister, Statement, Type, Value,
-};
+use tilewright_kernel::{Element, Kernel, MathFunction, MemorySpace, Op as KernelOp, SpecialRegister, Type, Value};
+use tilewright_plugin::codegen::{Values, generate, in_kernel, invalid, unsupported};
 use tilewright_plugin::{CompileError, issued_row};
 use tilewright_target::InstructionKind;
 
 use super::Machine;
 use super::emit::{Emitter, backend};
-use super::header::{MAX_NAME, check_header};
-use super::held::{Held, check_type, invalid, unsupported};
+use super::held::{Held, check_type};
 use super::memory::Access;
 use super::ordered::Ordered;
 
-/// Regions may nest this deep.
-const MAX_DEPTH: usize = 128;
+/// Names are at most this long, so that an instruction can hold them.
+const MAX_NAME: usize = 1024;
+
+/// The most parameters of a SPIR-V function.
+const MAX_PARAMETERS: usize = 255;
 
 /// The least alignment of shared memory: the widest access of a lane.
 const SHARED_ALIGNMENT: u32 = 16;
@@ -28,16 +27,12 @@ pub(super) struct Lowering<'a> {
     pub(super) emitter: &'a mut Emitter,
     machine: Machine<'a>,
     kernel: &'a Kernel,
-    /// The values that are visible where the lowering stands.
-    values: HashMap<Value, Held>,
-    /// Their numbers, in the order of definition.
-    visible: Vec<Value>,
+    pub(super) values: Values<Held>,
     /// Inputs that the kernel reads.
     inputs: Vec<Word>,
     /// Byte offsets of the shared buffers.
     offsets: Vec<u64>,
     shared: Option<Word>,
-    depth: usize,
 }
 
 /// Appends a kernel to the module.
@@ -50,48 +45,32 @@ pub(super) fn lower<'a>(
         emitter,
         machine,
         kernel,
-        values: HashMap::new(),
-        visible: Vec::new(),
+        values: Values::default(),
         inputs: Vec::new(),
         offsets: Vec::new(),
         shared: None,
-        depth: 0,
     };
-    let lowered =
-        check_header(machine, kernel).and_then(|()| lowering.reserve_shared()).and_then(|()| lowering.function());
-    lowered.map_err(|error| at(error, &format!("kernel `{}`", kernel.name)))
-}
-
-/// Puts the place in front of a message.
-fn at(error: CompileError, place: &str) -> CompileError {
-    match error {
-        CompileError::Invalid(message) => CompileError::Invalid(format!("{place}: {message}")),
-        CompileError::Unsupported(message) => CompileError::Unsupported(format!("{place}: {message}")),
-        CompileError::Backend(message) => CompileError::Backend(format!("{place}: {message}")),
-        other => other,
-    }
-}
-
-/// A statement as a place: what it defines, the first of many, and its operation.
-fn place(statement: &Statement) -> String {
-    let shown = statement.results.iter().take(4).map(|(value, ty)| format!("%{}: {ty}", value.0));
-    let mut results = shown.collect::<Vec<_>>().join(", ");
-    if statement.results.len() > 4 {
-        results.push_str(", ...");
-    }
-    if !results.is_empty() {
-        results.push_str(" = ");
-    }
-    format!("`{results}{}`", statement.op.name())
+    lowering.lower().map_err(|error| in_kernel(error, kernel))
 }
 
 impl Lowering<'_> {
-    fn reserve_shared(&mut self) -> Result<(), CompileError> {
-        let (offsets, bytes) = self.kernel.shared_offsets();
-        let most = self.machine.description.shared.static_bytes;
-        if bytes > u64::from(most) {
-            return Err(invalid(format!("{bytes} bytes of shared memory; the target has {most}")));
+    fn lower(&mut self) -> Result<(), CompileError> {
+        let kernel = self.kernel;
+        if kernel.name.len() > MAX_NAME {
+            return Err(unsupported(format!("names have at most {MAX_NAME} letters here")));
         }
+        if kernel.parameters.len() > MAX_PARAMETERS {
+            return Err(unsupported(format!("{} parameters; there can be {MAX_PARAMETERS}", kernel.parameters.len())));
+        }
+        for parameter in &kernel.parameters {
+            check_type(parameter.ty)?;
+        }
+        self.reserve_shared();
+        self.function()
+    }
+
+    fn reserve_shared(&mut self) {
+        let (offsets, bytes) = self.kernel.shared_offsets();
         if !self.kernel.shared.is_empty() {
             let alignments = self.kernel.shared.iter().map(|buffer| buffer.alignment);
             let alignment = alignments.fold(SHARED_ALIGNMENT, u32::max);
@@ -99,7 +78,6 @@ impl Lowering<'_> {
             self.shared = Some(self.emitter.shared_variable(bytes.max(1) as u32, alignment));
         }
         self.offsets = offsets;
-        Ok(())
     }
 
     fn function(&mut self) -> Result<(), CompileError> {
@@ -117,11 +95,10 @@ impl Lowering<'_> {
         }
         let entry = self.emitter.label();
         self.emitter.begin_block(entry)?;
-        for (index, (&word, parameter)) in (0..).zip(words.iter().zip(&kernel.parameters)) {
-            let held = self.received(word, parameter.ty)?;
-            self.define(Value(index), held)?;
-        }
-        self.body(&kernel.body)?;
+        let received = words.iter().zip(&kernel.parameters);
+        let received = received.map(|(&word, parameter)| self.received(word, parameter.ty));
+        let parameters = received.collect::<Result<Vec<_>, _>>()?;
+        generate(self, kernel, parameters)?;
         self.emitter.effect(Op::Return, Vec::new())?;
         self.emitter.declare_arrays()?;
         let builder = self.emitter.builder();
@@ -163,101 +140,22 @@ impl Lowering<'_> {
 
     /// The value of this number.
     pub(super) fn get(&self, value: Value) -> Result<Held, CompileError> {
-        let held = self.values.get(&value).cloned();
-        held.ok_or_else(|| invalid(format!("value %{} is used where it is not defined", value.0)))
+        self.values.get(value)
     }
 
     /// The id of a scalar of the given element.
     pub(super) fn scalar(&self, value: Value, element: Element) -> Result<Word, CompileError> {
-        self.get(value)?.expect(Type::Scalar(element))?.scalar()
+        self.values.get_as(value, Type::Scalar(element))?.scalar()
     }
 
-    pub(super) fn define(&mut self, value: Value, held: Held) -> Result<(), CompileError> {
-        if self.values.insert(value, held).is_some() {
-            return Err(invalid(format!("value %{} is defined twice", value.0)));
-        }
-        self.visible.push(value);
-        Ok(())
-    }
+    // Operations.
 
-    /// Runs `f` one region deeper; what it defines is forgotten afterwards.
-    pub(super) fn scoped<T>(
-        &mut self,
-        f: impl FnOnce(&mut Self) -> Result<T, CompileError>,
-    ) -> Result<T, CompileError> {
-        if self.depth == MAX_DEPTH {
-            return Err(unsupported(format!("regions nested more than {MAX_DEPTH} deep")));
-        }
-        let outside = self.visible.len();
-        self.depth += 1;
-        let result = f(self);
-        self.depth -= 1;
-        for value in self.visible.drain(outside..) {
-            self.values.remove(&value);
-        }
-        result
-    }
-
-    // Statements.
-
-    fn body(&mut self, body: &Region) -> Result<(), CompileError> {
-        for statement in &body.statements {
-            self.statement(statement)?;
-        }
-        Ok(())
-    }
-
-    /// Lowers a nested region up to the values that it yields.
-    pub(super) fn region(&mut self, region: &Region) -> Result<Vec<Held>, CompileError> {
-        let Some((Statement { op: KernelOp::Yield { values }, results }, statements)) = region.statements.split_last()
-        else {
-            return Err(invalid("a region does not end with a yield"));
-        };
-        if !results.is_empty() {
-            return Err(invalid("a yield has results"));
-        }
-        for statement in statements {
-            self.statement(statement)?;
-        }
-        values.iter().map(|&value| self.get(value)).collect()
-    }
-
-    fn statement(&mut self, statement: &Statement) -> Result<(), CompileError> {
-        self.lower_statement(statement).map_err(|error| at(error, &place(statement)))
-    }
-
-    fn lower_statement(&mut self, statement: &Statement) -> Result<(), CompileError> {
-        for &(_, ty) in &statement.results {
-            check_type(ty)?;
-        }
-        match &statement.op {
-            KernelOp::If { condition, then, otherwise } => {
-                self.if_else(*condition, then, otherwise, &statement.results)
-            }
-            KernelOp::For { from, to, step, carried, body } => {
-                self.for_loop([*from, *to, *step], carried, body, &statement.results)
-            }
-            KernelOp::While { carried, body } => self.while_loop(carried, body, &statement.results),
-            op => self.plain(op, &statement.results),
-        }
-    }
-
-    /// A statement without regions.
-    fn plain(&mut self, op: &KernelOp, results: &[(Value, Type)]) -> Result<(), CompileError> {
-        if let KernelOp::Instruction { name, operands } = op {
-            return self.instruction(name, operands, results);
-        }
-        match (op.has_single_result(), results) {
-            _ if matches!(op, KernelOp::Swap { .. } | KernelOp::Assembly { .. }) => {
-                Err(unsupported(format!("operation `{}`", op.name())))
-            }
-            (true, &[(value, ty)]) => {
-                let held = self.result(op, ty)?;
-                held.expect(ty)?;
-                self.define(value, held)
-            }
-            (false, []) => self.effect(op),
-            _ => Err(invalid(format!("{} results", results.len()))),
+    /// Appends an operation without regions and gives its results.
+    pub(super) fn append(&mut self, op: &KernelOp, results: &[(Value, Type)]) -> Result<Vec<Held>, CompileError> {
+        match (op, results) {
+            (KernelOp::Instruction { name, operands }, _) => self.instruction(name, operands, results),
+            (op, &[(_, ty)]) if op.has_single_result() => Ok(vec![self.result(op, ty)?]),
+            (op, _) => self.effect(op).map(|()| Vec::new()),
         }
     }
 
@@ -296,7 +194,7 @@ impl Lowering<'_> {
 
     /// What follows from the operands alone.
     fn computed(&mut self, op: &KernelOp, ty: Type) -> Result<Held, CompileError> {
-        let operands = op.operands().into_iter().map(|value| self.get(value)).collect::<Result<Vec<_>, _>>()?;
+        let operands = self.values.get_all(&op.operands())?;
         match (op, operands.as_slice()) {
             (KernelOp::Unary { op, .. }, [a]) => self.emitter.unary(*op, a),
             (KernelOp::Binary { op, .. }, [a, b]) => self.emitter.binary(*op, a, b),
@@ -309,7 +207,6 @@ impl Lowering<'_> {
                 Err(unsupported(format!("`{}` is no operation of this target: expand it before", function.name())))
             }
             (KernelOp::Select { .. }, [condition, a, b]) => self.emitter.select(condition, a, b),
-            (KernelOp::Same { .. }, [a]) => Ok(a.clone()),
             (KernelOp::Cast { op, .. }, [a]) => self.emitter.cast(*op, a, ty),
             (KernelOp::Pack { .. }, elements) => self.emitter.pack(elements, ty),
             (KernelOp::Extract { index, .. }, [vector]) => self.emitter.extract_element(vector, *index),
@@ -342,27 +239,31 @@ impl Lowering<'_> {
                 op.operands().into_iter().try_for_each(|value| self.get(value).map(drop))
             }
             KernelOp::GridDependency { .. } => Ok(()),
-            KernelOp::Yield { .. } => Err(invalid("a yield that ends no region")),
             other => Err(unsupported(format!("operation `{}`", other.name()))),
         }
     }
 
-    fn instruction(&mut self, name: &str, operands: &[Value], results: &[(Value, Type)]) -> Result<(), CompileError> {
-        let held = operands.iter().map(|&value| self.get(value)).collect::<Result<Vec<_>, _>>()?;
+    fn instruction(
+        &mut self,
+        name: &str,
+        operands: &[Value],
+        results: &[(Value, Type)],
+    ) -> Result<Vec<Held>, CompileError> {
+        let held = self.values.get_all(operands)?;
         let given: Vec<Type> = held.iter().map(|held| held.ty).collect();
         let types: Vec<Type> = results.iter().map(|&(_, ty)| ty).collect();
         let row = issued_row(self.machine.instructions, name, self.kernel.launch, &given, &types)?;
         if row.kind == InstructionKind::Prefetch {
-            return self.emitter.prefetch(row, &held);
+            return self.emitter.prefetch(row, &held).map(|()| Vec::new());
         }
-        let &[(result, ty)] = results else {
+        let &[(_, ty)] = results else {
             return Err(unsupported(format!("instruction `{name}` has no code")));
         };
         let value = match row.kind {
             InstructionKind::GlobalMove => self.emitter.block_read(row, &held, ty)?,
             _ => self.emitter.instruction(row, &held, ty)?,
         };
-        self.define(result, value)
+        Ok(vec![value])
     }
 
     fn constant(&mut self, ty: Type, bits: u64) -> Result<Held, CompileError> {

@@ -4,9 +4,10 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{MemoryAccess, Op, StorageClass, Word};
 use tilewright_kernel::{Cast, Element, MemorySpace, Type};
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::invalid;
 
 use super::emit::Emitter;
-use super::held::{Held, PART, invalid};
+use super::held::{Held, PART};
 
 /// An access of a lane.
 pub(super) struct Access<'a> {

@@ -20,7 +20,6 @@ mod control;
 mod emit;
 mod extended;
 mod float;
-mod header;
 mod held;
 mod instruction;
 mod kernel;
@@ -31,11 +30,10 @@ mod ordered;
 pub mod outside;
 mod prefetch;
 
-use std::collections::HashSet;
-
 use rspirv::binary::{Assemble, Disassemble};
-use tilewright_kernel::{Kernel, Module};
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, KernelMetadata, Payload};
+use tilewright_kernel::Module;
+use tilewright_plugin::codegen::{check_limits, check_signatures, kernel_metadata};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Payload};
 use tilewright_target::{Instruction, TargetDescription};
 
 use crate::Architecture;
@@ -67,11 +65,9 @@ pub fn compile(
     })?;
     let machine = Machine { description, instructions };
     let mut emitter = Emitter::new(architecture);
-    let mut names = HashSet::new();
+    check_signatures(module)?;
+    check_limits(description, module)?;
     for kernel in &module.kernels {
-        if !names.insert(kernel.name.as_str()) {
-            return Err(CompileError::Invalid(format!("two kernels are named `{}`", kernel.name)));
-        }
         kernel::lower(machine, &mut emitter, kernel)?;
     }
     let spirv = emitter.finish();
@@ -79,7 +75,7 @@ pub fn compile(
     let payloads = payloads(options, &words, || spirv.disassemble());
     let object = payloads.iter().find(|payload| payload.form == Emit::Object);
     let taken_by = object.map_or(Ok(None), |object| taken_by(&object.bytes, architecture))?;
-    Ok(Artifact { payloads, kernels: module.kernels.iter().map(metadata).collect(), taken_by })
+    Ok(Artifact { payloads, kernels: kernel_metadata(module, instructions)?, taken_by })
 }
 
 /// The tools at hand that took the SPIR-V, by name.
@@ -102,8 +98,4 @@ fn payloads(options: &CompileOptions, words: &[u32], text: impl Fn() -> String) 
         }
     }
     payloads
-}
-
-fn metadata(kernel: &Kernel) -> KernelMetadata {
-    KernelMetadata::of(kernel, kernel.shared_bytes(), &[])
 }

@@ -7,10 +7,11 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Word};
 use tilewright_kernel::{Element, Type};
 use tilewright_plugin::CompileError;
+use tilewright_plugin::codegen::invalid;
 use tilewright_target::Instruction;
 
 use super::emit::Emitter;
-use super::held::{Held, invalid};
+use super::held::Held;
 
 impl Emitter {
     /// The code of a row that prefetches; operands fit it.

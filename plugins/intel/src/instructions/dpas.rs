@@ -6,7 +6,7 @@
 
 use tilewright_layout::families::cluster::tile_of;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics, UnusedInstruction};
+use tilewright_target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};
 
 use crate::families::dpas::neighbours;
 
@@ -44,35 +44,6 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     let all = repeats.flat_map(|repeat| TYPES.iter().chain(more).map(move |&types| row(repeat, columns, types)));
     // A row that is no layout would be a mistake in the table above; tests count the rows.
     all.flatten().collect()
-}
-
-/// What the array multiplies besides: factors of two bits, alone or beside each other type of integers.
-#[must_use]
-pub fn unused(architecture: &str) -> Vec<UnusedInstruction> {
-    const REASON: &str = "no builtin of the OpenCL extension, nor an operand of SPV_INTEL_subgroup_matrix_multiply_accumulate, \
-                          stands for elements of two bits: code cannot name it";
-    let columns = match architecture {
-        "dg2" => 8,
-        "pvc" | "xe2" => 16,
-        _ => return Vec::new(),
-    };
-    let narrow = ["s2", "u2"];
-    let all = || ["s2", "u2", "s4", "u4", "s8", "u8"].into_iter();
-    let pairs =
-        all().flat_map(|a| all().map(move |b| (a, b))).filter(|(a, b)| narrow.contains(a) || narrow.contains(b));
-    let form = |(a, b): (&str, &str)| {
-        // As much of K as 32 bits of the wider type hold; of two bits as much as of four.
-        let k = if a.ends_with('8') || b.ends_with('8') { 4 * DEPTH } else { 8 * DEPTH };
-        let types = [("d", "s32"), ("a", a), ("b", b), ("c", "s32")];
-        UnusedInstruction {
-            name: format!("dpas.{DEPTH}x{{M}}.s32.{a}.{b}.s32"),
-            shapes: [1, 2, 4, 8].map(|repeat| [repeat, columns, k]).to_vec(),
-            types: types.map(|(role, element)| (role.to_owned(), element.to_owned())).to_vec(),
-            reason: REASON.to_owned(),
-            source: "Intel Graphics Assembler, dpas: precisions of sources".to_owned(),
-        }
-    };
-    pairs.map(form).collect()
 }
 
 fn row(repeat: u64, columns: u64, [d, a, b, c]: [&str; 4]) -> Result<Instruction, LayoutError> {

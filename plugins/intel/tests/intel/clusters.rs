@@ -9,11 +9,6 @@ fn what_only_clusters_have_is_unsupported() {
     let target = target("b580");
     clusters::are_refused(
         &target,
-        [
-            "clusters of 2 blocks; the target has at most 1",
-            "barriers of clusters",
-            "blocks of clusters",
-            "cluster_address",
-        ],
+        ["clusters of 2 blocks; b580 has at most 1", "barriers of clusters", "blocks of clusters", "cluster_address"],
     );
 }

@@ -15,7 +15,8 @@ mod registers;
 mod tensor;
 
 use tilewright_kernel::Module;
-use tilewright_llvm::{GeneratedCode, LlvmForm, check_functions, check_limits, kernel_metadata};
+use tilewright_llvm::{GeneratedCode, LlvmForm};
+use tilewright_plugin::codegen::{check_functions, check_limits, kernel_metadata};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Payload, check_maps};
 use tilewright_target::{Instruction, TargetDescription};
 

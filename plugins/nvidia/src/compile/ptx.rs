@@ -5,8 +5,9 @@ use tilewright_kernel::{Element, Kernel, MathFunction, MemoryScope, Queue, Scope
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
     AtomicUpdate, Dialect, Emitter, KernelForm, LlvmTarget, MapForm, SharedForm, no_clusters, no_function,
-    no_mbarriers, no_queue, no_tensor_memory, queue_of, shared_bytes,
+    no_mbarriers, no_queue, no_tensor_memory, queue_of,
 };
+use tilewright_plugin::codegen::shared_bytes;
 use tilewright_plugin::{CompileError, issued_row};
 use tilewright_target::{Instruction, TargetDescription};
 

@@ -17,17 +17,13 @@ mod tensor_copy;
 mod tensor_move;
 mod tensor_product;
 mod tensor_scaled;
-mod unused;
-mod unused_form;
-mod unused_tensor;
 mod wgmma;
 
 use tilewright_plugin::{TablePart, instruction_table};
-use tilewright_target::{Instruction, InstructionKind};
+use tilewright_target::{Instruction, InstructionKind, UnusedInstruction};
 
 #[cfg(feature = "codegen")]
 pub(crate) use bulk::MNEMONIC as BULK_COPY;
-pub use unused::unused;
 
 /// The parts of the instruction table.
 pub(crate) const INSTRUCTIONS: &[TablePart] = &[
@@ -50,6 +46,13 @@ pub(crate) const INSTRUCTIONS: &[TablePart] = &[
 #[must_use]
 pub fn rows(architecture: &str) -> Vec<Instruction> {
     instruction_table(INSTRUCTIONS, architecture)
+}
+
+/// Instructions of an architecture that no row stands for, with the reasons; none for architectures without any.
+#[must_use]
+pub fn unused(architecture: &str) -> Vec<UnusedInstruction> {
+    // A list that cannot be read would be a mistake in it; tests count its forms.
+    UnusedInstruction::read_list(include_str!("unused.toml"), architecture).unwrap_or_default()
 }
 
 /// The compute capability, `90` for `sm_90a`; zero, which has no instructions, for others.

@@ -1,8 +1,9 @@
 //! What a module's kernels ask of a launch, and whether the target can give it.
 
 use tilewright_kernel::{Kernel, Module, Op, Type};
-use tilewright_plugin::{CompileError, KernelMetadata};
 use tilewright_target::{Instruction, TargetDescription};
+
+use crate::{CompileError, KernelMetadata};
 
 /// Checks that every kernel's lanes, warps, blocks and shared memory are what the target can give.
 ///

@@ -1,0 +1,16 @@
+//! What code generators of plugins share: the walk over a kernel's body, the values that it has made, and the checks of what a
+//! module says before its bodies. A plugin implements [`CodeGenerator`] and calls [`generate`].
+
+mod errors;
+mod generator;
+mod limits;
+mod signature;
+mod values;
+mod walk;
+
+pub use errors::{in_kernel, invalid, unsupported};
+pub use generator::CodeGenerator;
+pub use limits::{check_functions, check_limits, kernel_metadata, shared_bytes};
+pub use signature::check_signatures;
+pub use values::{TypedValue, Values};
+pub use walk::generate;

@@ -1,0 +1,42 @@
+//! The checks of what a kernel says before its body: its name and its parameters.
+
+use std::collections::HashSet;
+
+use tilewright_kernel::{Kernel, MemorySpace, Module, Type};
+
+use super::{in_kernel, invalid};
+use crate::CompileError;
+
+/// Checks that the kernels of a module have names and parameters that code can have. A name that every assembler takes has
+/// letters, digits and underscores.
+///
+/// # Errors
+/// [`CompileError::Invalid`] naming the kernel.
+pub fn check_signatures(module: &Module) -> Result<(), CompileError> {
+    let mut names = HashSet::new();
+    for kernel in &module.kernels {
+        check_signature(kernel).map_err(|error| in_kernel(error, kernel))?;
+        if !names.insert(kernel.name.as_str()) {
+            return Err(in_kernel(invalid("another kernel of the module has the same name"), kernel));
+        }
+    }
+    Ok(())
+}
+
+fn check_signature(kernel: &Kernel) -> Result<(), CompileError> {
+    let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_';
+    let is_identifier =
+        kernel.name.starts_with(is_letter) && kernel.name.chars().all(|c| is_letter(c) || c.is_ascii_digit());
+    if !is_identifier {
+        return Err(invalid("a name has letters, digits and underscores and does not begin with a digit"));
+    }
+    for parameter in &kernel.parameters {
+        if !matches!(parameter.ty, Type::Scalar(_) | Type::Pointer(MemorySpace::Global) | Type::TensorMap) {
+            return Err(invalid(format!("parameter `{}` cannot be a {}", parameter.name, parameter.ty)));
+        }
+    }
+    if !kernel.body.arguments.is_empty() {
+        return Err(invalid("the body of a kernel has no arguments; its parameters are values 0, 1, ..."));
+    }
+    Ok(())
+}

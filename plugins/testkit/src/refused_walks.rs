@@ -1,0 +1,109 @@
+//! Kernels that break a rule of the walk which all code generators share: each plugin refuses them with the same words.
+
+use tilewright_kernel::{MAX_DEPTH, Region, Statement};
+
+use crate::kernels::{BIT, GLOBAL, WORD, module};
+use crate::prelude::*;
+
+const AT: Value = Value(0);
+const A_WORD: Value = Value(1);
+
+/// A kernel with a pointer and a word.
+fn kernel(launch: Launch, make: impl FnOnce(&mut Builder)) -> Kernel {
+    let mut builder = Builder::new("bad", launch, &[("at", GLOBAL), ("word", WORD)]);
+    make(&mut builder);
+    builder.finish()
+}
+
+fn yields(values: &[Value]) -> Statement {
+    Statement { results: Vec::new(), op: Op::Yield { values: values.to_vec() } }
+}
+
+fn region(statements: &[Statement]) -> Region {
+    Region { arguments: Vec::new(), statements: statements.to_vec() }
+}
+
+fn if_else(k: &mut Builder, then: Region, otherwise: Region, results: &[Type]) {
+    let condition = k.constant(BIT, 1);
+    k.if_else(condition, then, otherwise, results);
+}
+
+/// A kernel with this many conditionals in one another.
+fn nested(launch: Launch, depth: usize) -> Kernel {
+    let empty = region(&[yields(&[])]);
+    kernel(launch, |k| {
+        let condition = k.constant(BIT, 1);
+        let mut inner = empty.clone();
+        for _ in 1..depth {
+            let op = Op::If { condition, then: inner, otherwise: empty.clone() };
+            inner = region(&[Statement { results: Vec::new(), op }, yields(&[])]);
+        }
+        k.if_else(condition, inner, empty.clone(), &[]);
+    })
+}
+
+/// Each message with a change to a kernel that is right.
+type Rule = (&'static str, fn(&mut Builder));
+
+const RULES: [Rule; 13] = [
+    ("value %4000000000 is not defined here", |k| {
+        k.binary(Binary::Add, A_WORD, Value(4_000_000_000));
+    }),
+    // A region's value is not seen outside.
+    ("value %3 is not defined here", |k| {
+        let one = Statement { results: vec![(Value(3), WORD)], op: Op::Constant { bits: 1 } };
+        if_else(k, region(&[one, yields(&[])]), region(&[yields(&[])]), &[]);
+        k.binary(Binary::Add, A_WORD, Value(3));
+    }),
+    ("value %1 is defined twice", |k| {
+        let again = Statement { results: vec![(A_WORD, WORD)], op: Op::Constant { bits: 0 } };
+        if_else(k, region(&[again, yields(&[])]), region(&[yields(&[])]), &[]);
+    }),
+    ("gives 1 results, 0 are named", |k| k.effect(Op::Constant { bits: 0 })),
+    ("gives 0 results, 1 are named", |k| {
+        k.value(WORD, Op::Store { pointer: AT, value: A_WORD, predicate: None, offset: 0, alignment: 4 });
+    }),
+    ("result %2 is declared a i8 but is a i32", |k| {
+        k.value(Type::Scalar(Element::I8), Op::Binary { op: Binary::Add, a: A_WORD, b: A_WORD });
+    }),
+    ("stands only at the end of a region", |k| k.effect(Op::Yield { values: Vec::new() })),
+    ("stands only at the end of a region", |k| {
+        if_else(k, region(&[yields(&[]), yields(&[])]), region(&[yields(&[])]), &[]);
+    }),
+    ("a region ends with `yield`", |k| if_else(k, Region::default(), region(&[yields(&[])]), &[])),
+    ("yields (); (i32) are needed", |k| if_else(k, region(&[yields(&[A_WORD])]), region(&[yields(&[])]), &[WORD])),
+    ("yields (ptr.global); (i32) are needed", |k| {
+        if_else(k, region(&[yields(&[A_WORD])]), region(&[yields(&[AT])]), &[WORD]);
+    }),
+    ("must take arguments of types (i32, i32)", |k| {
+        k.for_loop(A_WORD, A_WORD, A_WORD, &[A_WORD], region(&[yields(&[A_WORD])]));
+    }),
+    ("value %0 is a ptr.global; a i32 is needed", |k| {
+        k.for_loop(A_WORD, A_WORD, AT, &[], region(&[yields(&[])]));
+    }),
+];
+
+/// Checks that a code generator refuses what breaks a rule, and compiles regions as deep as they may nest.
+pub fn are_refused(launch: Launch, compile: impl Fn(&Module) -> Result<(), CompileError>) {
+    let refused = |kernels: Vec<Kernel>, words: &str| match compile(&module(kernels)) {
+        Err(CompileError::Invalid(message)) => {
+            assert!(message.starts_with("kernel `") && message.contains(words), "`{words}` is not in: {message}");
+        }
+        other => panic!("expected a refusal about `{words}`, got {other:?}"),
+    };
+    for (words, make) in RULES {
+        refused(vec![kernel(launch, make)], words);
+    }
+    assert_eq!(compile(&module(vec![nested(launch, MAX_DEPTH)])), Ok(()));
+    for depth in [MAX_DEPTH + 1, 1000] {
+        refused(vec![nested(launch, depth)], "regions nest deeper than 64");
+    }
+    let named = |name: &str| Builder::new(name, launch, &[]).finish();
+    for name in ["", "7up", "llvm.trap", "a b", "naïve", "a\0b"] {
+        refused(vec![named(name)], "letters, digits and underscores");
+    }
+    refused(vec![named("twice"), named("twice")], "kernel `twice`: another kernel of the module has the same name");
+    for ty in [Type::Vector(Element::I32, 4), Type::Pointer(MemorySpace::Shared)] {
+        refused(vec![Builder::new("bad", launch, &[("p", ty)]).finish()], "parameter `p` cannot be");
+    }
+}
