@@ -12,7 +12,7 @@ pub fn write(name: &str, abi: (u32, u32), architectures: &[&str]) {
     let built_with: Vec<_> = llvm.as_deref().into_iter().collect();
     let text = format!(
         "name = \"{name}\"\nversion = \"{version}\"\nlibrary = \"{}\"\nabi_major = {}\nabi_minor = {}\narchitectures = [{}]\n\
-         built_with = [{}]\n",
+         built_with = [{}]\ntables_in_process = true\n",
         library_file(name),
         abi.0,
         abi.1,

@@ -39,7 +39,7 @@ pub use group::{Group, ListError, list};
 pub use mandatory::{Mandatory, MandatoryError};
 pub use outcome::{CaseResult, Level, Outcome, Status};
 pub use products::Products;
-pub use program::{OpenTargets, Suite};
+pub use program::{OpenTargets, PluginIsolation, Suite};
 pub use report::{Exit, Report};
 pub use results::{Environment, Host, Kept, KeptError, ServingPlugin, Tested};
 pub use runner::{Batch, HarnessError, Runner, Worker};

@@ -53,9 +53,9 @@ fn main() -> ExitCode {
     if let Some(exit) = Products::serve_plugin(arguments.get(1..).unwrap_or_default()) {
         return exit;
     }
-    let open = |plugins: &[_], limit| -> Result<Box<dyn Targets>, OpenError> {
+    let open = |plugins: &[_], isolation| -> Result<Box<dyn Targets>, OpenError> {
         let catalogue = tilewright_targets::catalogue().map_err(|error| OpenError::Unknown(error.to_string()))?;
-        Ok(Box::new(Products::open(catalogue, plugins, limit)?))
+        Ok(Box::new(Products::open(catalogue, plugins, isolation)?))
     };
     let mandatory = match Mandatory::standard() {
         Ok(mandatory) => mandatory,

@@ -1,17 +1,16 @@
-//! The targets of the catalogue, behind the plugins that serve them, each in a process of its own.
+//! The targets of the catalogue, behind the plugins that serve them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tilewright::{Session, SessionBuilder};
 use tilewright_plugin::{self as plugin, Target};
 use tilewright_target::{Catalogue, TargetDescription};
 
 use crate::results::digest;
-use crate::{OpenError, ServingPlugin, Targets, answers};
+use crate::{OpenError, PluginIsolation, ServingPlugin, Targets, answers};
 
 /// All products that are known by name.
 #[derive(Debug)]
@@ -19,16 +18,17 @@ pub struct Products(Session);
 
 impl Products {
     /// The products of a catalogue; plugins are the given files, then those found where programs
-    /// look for them. They are served by this program, see [`Products::serve_plugin`], and a call of one that takes longer
-    /// than `limit` ends its process.
+    /// look for them. The process of an isolated plugin is this program, see [`Products::serve_plugin`].
     ///
     /// # Errors
     /// A file that is no plugin, or a program that does not know its own name.
-    pub fn open(catalogue: Catalogue, plugins: &[PathBuf], limit: Duration) -> Result<Self, OpenError> {
+    pub fn open(catalogue: Catalogue, plugins: &[PathBuf], isolation: PluginIsolation) -> Result<Self, OpenError> {
         let unknown = |error: &dyn std::fmt::Display| OpenError::Unknown(error.to_string());
-        let program = std::env::current_exe().map_err(|error| unknown(&error))?;
-        let session = Session::builder(catalogue).plugins(plugins).isolated(program, limit).open();
-        Ok(Self(session.map_err(|error| unknown(&error))?))
+        let mut builder = Session::builder(catalogue).plugins(plugins);
+        if let PluginIsolation::Process(limit) = isolation {
+            builder = builder.isolated(std::env::current_exe().map_err(|error| unknown(&error))?, limit);
+        }
+        Ok(Self(builder.open().map_err(|error| unknown(&error))?))
     }
 
     /// The plugin that serves a product.

@@ -3,6 +3,7 @@
 //! A [`Session`] knows the targets of a catalogue and the plugins of a registry. It opens a target
 //! when it is first asked for, resolves layouts of all families, plans conversions and compiles.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -92,8 +93,11 @@ impl Session {
         Ok(self.registry.target(self.catalogue.get(name)?)?)
     }
 
-    /// The target of this name, for its layouts.
-    fn without_table(&self, name: &str) -> Result<Arc<dyn Target>, PipelineError> {
+    /// The target of this name, for its layouts: its instruction table need not have been read.
+    ///
+    /// # Errors
+    /// [`PipelineError::Target`], [`PipelineError::Plugin`].
+    pub fn target_without_table(&self, name: &str) -> Result<Arc<dyn Target>, PipelineError> {
         Ok(self.registry.target_without_table(self.catalogue.get(name)?)?)
     }
 
@@ -110,12 +114,12 @@ impl Session {
             answer => return Ok(answer?),
         };
         if let Some(name) = target {
-            let target = self.without_table(name)?;
+            let target = self.target_without_table(name)?;
             return Ok(FamilySet::new(vec![&Neutral, target.families()]).layout(spec, shape)?);
         }
         let mut broken = None;
         for name in self.one_target_a_plugin() {
-            let target = match self.without_table(&name) {
+            let target = match self.target_without_table(&name) {
                 Ok(target) => target,
                 Err(error) => {
                     broken.get_or_insert(error);
@@ -139,8 +143,8 @@ impl Session {
     /// [`PipelineError::Target`], [`PipelineError::Plugin`] of the target that is named.
     pub fn spellings(&self, target: Option<&str>) -> Result<Spellings, PipelineError> {
         let targets: Vec<_> = match target {
-            Some(name) => vec![self.without_table(name)?],
-            None => self.one_target_a_plugin().iter().filter_map(|name| self.without_table(name).ok()).collect(),
+            Some(name) => vec![self.target_without_table(name)?],
+            None => self.one_target_a_plugin().iter().filter_map(|name| self.target_without_table(name).ok()).collect(),
         };
         let neutral: &dyn Families = &Neutral;
         let all = std::iter::once(neutral).chain(targets.iter().map(|target| target.families())).collect();
@@ -175,18 +179,19 @@ impl Session {
         }
     }
 
-    /// The rows of one kind of a target's instruction table; none if no plugin serves the target.
+    /// The rows of some kinds of a target's instruction table, kind by kind; none if no plugin serves the target.
     ///
     /// # Errors
     /// [`PipelineError::Target`], [`PipelineError::Plugin`].
-    pub fn instructions_of(&self, name: &str, kind: InstructionKind) -> Result<Vec<Instruction>, PipelineError> {
+    pub fn instructions_of(&self, name: &str, kinds: &[InstructionKind]) -> Result<Vec<Instruction>, PipelineError> {
         let description = self.catalogue.get(name)?;
         if self.registry.serves(&description.architecture).is_none() {
             return Ok(Vec::new());
         }
-        let target = self.without_table(name)?;
+        let target = self.target_without_table(name)?;
         let failed = |error| RegistryError::Target { target: name.to_owned(), error };
-        Ok(target.instructions_of(kind).map_err(failed)?.into_owned())
+        let rows = kinds.iter().map(|&kind| target.instructions_of(kind).map(Cow::into_owned));
+        Ok(rows.collect::<Result<Vec<_>, _>>().map_err(failed)?.concat())
     }
 
     /// The best plan for a conversion on a target, by the target's instructions too where a plugin
@@ -206,7 +211,7 @@ impl Session {
         if let Some(plan) = plans().get(&asked) {
             return Ok(plan.clone());
         }
-        let instructions = self.instructions_of(target, InstructionKind::SharedMove)?;
+        let instructions = self.instructions_of(target, &[InstructionKind::SharedMove])?;
         let means = Means::of(self.catalogue.get(target)?).with_instructions(&instructions);
         let plan = movement::convert(src, dst, element_bits, means)?;
         let mut plans = plans();

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::arguments::{MessageFormat, Which};
 use super::choose::chosen_targets;
 use super::stop::Stop;
-use super::suite::{CALL, Suite};
+use super::suite::{OUTSIDE_OF_CASES, Suite};
 use crate::{CaseResult, Exit, Kept, Level, Status, Targets};
 
 /// Cases named of those that stand against a claim.
@@ -50,7 +50,7 @@ impl Suite {
         which: &Which,
         format: MessageFormat,
     ) -> Result<Exit, Stop> {
-        let targets = (self.targets)(&which.plugins, CALL)?;
+        let targets = (self.targets)(&which.plugins, OUTSIDE_OF_CASES)?;
         let kept = Kept::merge(files)?;
         let mut exit = Exit::Ok;
         for target in chosen_targets(&*targets, &which.targets)? {

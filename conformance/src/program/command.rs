@@ -12,7 +12,7 @@ use super::arguments::{Arguments, Command, MessageFormat, Which};
 use super::choose::{Chosen, chosen_targets, context};
 use super::merge;
 use super::stop::Stop;
-use super::suite::{CALL, CALL_OF_CASE, Suite};
+use super::suite::{OUTSIDE_OF_CASES, PluginIsolation, Suite};
 
 impl Suite {
     /// Runs the command with the process's arguments, or those given; the first is the program.
@@ -48,7 +48,7 @@ impl Suite {
             Some(Command::Run { command, plugins }) => return Ok(self.play(command, plugins)),
             None => {}
         }
-        let targets = (self.targets)(&arguments.which.plugins, CALL)?;
+        let targets = (self.targets)(&arguments.which.plugins, OUTSIDE_OF_CASES)?;
         if arguments.list_targets {
             return list_targets(&*targets, arguments.reporting.message_format);
         }
@@ -64,7 +64,7 @@ impl Suite {
     /// The worker's side.
     fn serve(&self, which: &Which) -> Result<Exit, Stop> {
         let open = || -> Result<Context, String> {
-            let targets = (self.targets)(&which.plugins, CALL_OF_CASE).map_err(|error| error.to_string())?;
+            let targets = (self.targets)(&which.plugins, PluginIsolation::Worker).map_err(|error| error.to_string())?;
             let [name] = &which.targets[..] else { return Err("a worker has one target".to_owned()) };
             let answers = which.answers().map_err(|error| error.to_string())?;
             context(&*targets, name, &answers, which).map_err(|Stop(_, message)| message)

@@ -14,4 +14,4 @@ mod smoke;
 mod stop;
 mod suite;
 
-pub use suite::{OpenTargets, Suite};
+pub use suite::{OpenTargets, PluginIsolation, Suite};

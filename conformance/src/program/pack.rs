@@ -10,13 +10,13 @@ use tilewright_plugin::{CompileError, CompileOptions, Target};
 use super::arguments::{Choice, Which};
 use super::choose::{Chosen, chosen_targets, context, narrowed};
 use super::stop::Stop;
-use super::suite::{CALL, Suite};
+use super::suite::{OUTSIDE_OF_CASES, Suite};
 use crate::{Case, Context, Exit, ServingPlugin, Status, Targets, Verdict, list};
 
 impl Suite {
     /// Compiles the chosen cases of a target that have kernels to be run elsewhere, and writes them to a folder.
     pub(super) fn pack(&self, folder: &Path, which: &Which, choice: &Choice, date: Option<&str>) -> Result<Exit, Stop> {
-        let targets = (self.targets)(&which.plugins, CALL)?;
+        let targets = (self.targets)(&which.plugins, OUTSIDE_OF_CASES)?;
         let names = chosen_targets(&*targets, &which.targets)?;
         let [target] = &names[..] else { return Err(Stop::usage("a pack is of one target".to_owned())) };
         // What can be packed is what runs on devices.
@@ -54,7 +54,7 @@ impl Suite {
     /// Runs a pack on a device of its target, through the plugin that serves it here.
     pub(super) fn play(&self, command: &conformance_pack::PlayCommand, plugins: &[PathBuf]) -> Exit {
         let status = command.run(|index: &PackIndex| -> Result<Arc<dyn Target>, String> {
-            let targets = (self.targets)(plugins, CALL).map_err(|error| error.to_string())?;
+            let targets = (self.targets)(plugins, OUTSIDE_OF_CASES).map_err(|error| error.to_string())?;
             targets.open(&index.target.name).map_err(|error| error.to_string())
         });
         match status {

@@ -6,14 +6,21 @@ use std::time::Duration;
 
 use crate::{Group, Mandatory, OpenError, Targets};
 
-/// Finds the targets that there are, with the given plugin files in front of all others, each of whose calls has so much time.
-pub type OpenTargets = Box<dyn Fn(&[PathBuf], Duration) -> Result<Box<dyn Targets>, OpenError>>;
+/// Finds the targets that there are, with the given plugin files in front of all others, behind this isolation of plugins.
+pub type OpenTargets = Box<dyn Fn(&[PathBuf], PluginIsolation) -> Result<Box<dyn Targets>, OpenError>>;
 
-/// The time that one call of a plugin has outside of cases, on which a command waits.
-pub(super) const CALL: Duration = Duration::from_secs(120);
+/// Whose process a plugin runs in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PluginIsolation {
+    /// One of its own, for commands that must outlive it; a call that takes longer ends it.
+    Process(Duration),
+    /// This one: a worker, which the runner watches. A second process around the plugin would show nothing more, since a
+    /// plugin that aborts or hangs ends the worker of its case, and the runner names the case, the signal and the last words.
+    Worker,
+}
 
-/// The time that one has in a worker, whose cases the runner ends: no case has as much.
-pub(super) const CALL_OF_CASE: Duration = Duration::from_secs(7 * 24 * 3600);
+/// The isolation outside of cases, and the time that a command waits for one call.
+pub(super) const OUTSIDE_OF_CASES: PluginIsolation = PluginIsolation::Process(Duration::from_secs(120));
 
 /// A conformance command: where targets come from, and the groups of cases. The product's own is
 /// one; a vendor's may have groups of its own.

@@ -3,10 +3,10 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::child::{Child, Event};
 use super::record::Record;
 use super::{HarnessError, Runner};
 use crate::{Outcome, Status};
+use tilewright_plugin::{ChildEnd, ChildEvent, ChildProcess};
 
 /// A worker broke under, or right after, a case.
 #[derive(Debug)]
@@ -34,41 +34,42 @@ impl Runner {
         if self.stop.load(Ordering::Relaxed) {
             return Err(HarnessError::Stopped);
         }
-        let mut child = Child::start(&self.worker, target, cases)?;
+        let cannot = |error| HarnessError::Spawn { program: self.worker.program().display().to_string(), error };
+        let mut child = ChildProcess::start(self.worker.command(target), Record::next).map_err(cannot)?;
+        child.send(format!("{}\n\n", cases.join("\n")).into_bytes());
         let mut progress = Progress::new(cases);
         let mut since = Instant::now();
         loop {
             let time = if progress.ready { self.timeout } else { self.timeout.max(STARTUP) };
             match child.next(since + time, &self.stop) {
-                Event::Record(Record::Done) if progress.complete() => {
+                ChildEvent::Message(Record::Done) if progress.complete() => {
                     child.finish();
                     progress.settle(tell);
                     return Ok(None);
                 }
-                Event::Record(Record::Unable { message }) => {
+                ChildEvent::Message(Record::Unable { message }) => {
                     child.kill();
                     return Err(HarnessError::Worker { target: target.to_owned(), message });
                 }
-                Event::Record(record) => {
+                ChildEvent::Message(record) => {
                     if !progress.take(record, tell) {
                         child.kill();
                         return Err(failed(target, "its records are out of order", ""));
                     }
                     since = Instant::now();
                 }
-                Event::Ended => {
+                ChildEvent::Ended => {
                     let elapsed = since.elapsed();
-                    let (status, errors) = child.finish();
-                    let detail = ended(status, &errors);
+                    let detail = ended(&child.finish());
                     let broken = progress.broken(Status::Crash, detail.clone(), elapsed);
                     return broken.map(Some).ok_or_else(|| failed(target, &detail, ""));
                 }
-                Event::Stopped => {
+                ChildEvent::Stopped => {
                     child.kill();
                     return Err(HarnessError::Stopped);
                 }
-                Event::Late => {
-                    let errors = child.kill();
+                ChildEvent::Late => {
+                    let errors = child.kill().last_words;
                     let detail = format!("no end within {:?}", time);
                     let broken = progress.broken(Status::Timeout, with_errors(&detail, &errors), time);
                     return broken.map(Some).ok_or_else(|| failed(target, "it does not start", &errors));
@@ -190,9 +191,9 @@ impl<'a> Progress<'a> {
     }
 }
 
-fn ended(status: Option<std::process::ExitStatus>, errors: &str) -> String {
-    let how = status.map_or_else(|| "closed its output".to_owned(), |status| status.to_string());
-    with_errors(&format!("the process ended: {how}"), errors)
+fn ended(end: &ChildEnd) -> String {
+    let how = end.status.map_or_else(|| "closed its output".to_owned(), |status| status.to_string());
+    with_errors(&format!("the process ended: {how}"), &end.last_words)
 }
 
 fn with_errors(what: &str, errors: &str) -> String {

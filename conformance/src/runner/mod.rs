@@ -6,7 +6,6 @@
 //! is final once its worker goes on to live: an end that the process did not survive is a crash.
 
 mod attempt;
-mod child;
 mod record;
 mod retry;
 mod serve;

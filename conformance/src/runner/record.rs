@@ -3,7 +3,7 @@
 //! A record's line begins with the record separator of RFC 7464, so that whatever a case or a
 //! library prints in between is told apart.
 
-use std::io::{self, Write};
+use std::io::{self, BufRead, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,8 @@ pub(super) enum Record {
 }
 
 const SEPARATOR: char = '\u{1e}';
+/// Longer lines than this are no records.
+const MAX_LINE: u64 = 1 << 24;
 
 impl Record {
     /// Writes the record in one piece, on a line of its own.
@@ -35,8 +37,22 @@ impl Record {
         to.flush()
     }
 
+    /// The next record of a worker's output, past all lines that are none; `None` at its end.
+    pub(super) fn next(output: &mut impl BufRead) -> Option<Self> {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            if output.by_ref().take(MAX_LINE).read_until(b'\n', &mut line).ok()? == 0 {
+                return None;
+            }
+            if let Some(record) = Self::read(&line) {
+                return Some(record);
+            }
+        }
+    }
+
     /// The record of a line; `None` for what is none.
-    pub(super) fn read(line: &[u8]) -> Option<Self> {
+    fn read(line: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(line).ok()?.strip_prefix(SEPARATOR)?;
         serde_json::from_str(text).ok()
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use conformance::{Case, Context, Group, Level, OpenError, Targets, Verdict};
+use conformance::{Case, Context, Group, Level, OpenError, PluginIsolation, Targets, Verdict};
 use tilewright_kernel::Module;
 use tilewright_layout::Families;
 use tilewright_layout::families::Neutral;
@@ -19,7 +19,7 @@ use tilewright_target::{Instruction, TargetDescription};
 pub struct Inventions(Vec<TargetDescription>);
 
 impl Inventions {
-    pub fn open(plugins: &[PathBuf], _: Duration) -> Result<Box<dyn Targets>, OpenError> {
+    pub fn open(plugins: &[PathBuf], _: PluginIsolation) -> Result<Box<dyn Targets>, OpenError> {
         if let Some(file) = plugins.iter().find(|file| !file.exists()) {
             return Err(OpenError::Unknown(format!("no plugin {}", file.display())));
         }

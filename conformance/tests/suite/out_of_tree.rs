@@ -103,6 +103,53 @@ fn the_example_of_the_tutorial_is_proved_by_the_suite() {
     }
 }
 
+/// Builds a plugin in C.
+fn built_in_c(source: &Path, library: &Path) {
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"]).arg(library);
+    let output = run(compiler.arg("-I").arg(root().join("framework/plugin/include")).arg(source));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A code generator that aborts or hangs is the outcome of each case that compiles, and of no other.
+#[test]
+fn a_plugin_that_breaks_while_it_compiles_is_the_outcome_of_the_case() {
+    let folder = outside("loom-breaks");
+    copied(&root().join("docs/examples/loom"), &folder);
+    let refusal = "    return failed(TILEWRIGHT_ERROR_UNSUPPORTED, \"code:";
+    let source = std::fs::read_to_string(root().join("docs/examples/loom-c/loom.c")).expect("the example");
+    assert_eq!(source.matches(refusal).count(), 1);
+    let abort = "fputs(\"LLVM ERROR: cannot select\\n\", stderr); abort();";
+    let expected = [
+        ("aborts", abort, "crash", ["SIGABRT", "LLVM ERROR: cannot select"]),
+        ("hangs", "while (source_of_time) {}", "timeout", ["no end within 2", ""]),
+    ];
+    for (name, statement, status, words) in expected {
+        let (file, library) = (folder.join(format!("{name}.c")), folder.join(format!("lib{name}.so")));
+        let broken = source.replace(refusal, &format!("    {statement}\n{refusal}"));
+        let head = "#include <stdio.h>\nextern volatile int source_of_time;\nvolatile int source_of_time = 1;\n";
+        std::fs::write(&file, head.to_owned() + &broken).expect("the source");
+        built_in_c(&file, &library);
+        let cases = ["families/bases/blocked-a/*", "codegen/blocked-a-*", "--message-format", "json", "--timeout", "2"];
+        let (said, passed) = suite(&folder, &library, &[&["--target", "loom16"], &cases[..]].concat());
+        assert!(!passed, "{said}");
+        let events = said.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let mut compiled = 0;
+        for case in events.filter(|event| event["event"] == "case") {
+            let (name, detail) = (&case["name"], case["detail"].as_str().unwrap_or_default());
+            match case["status"].as_str() {
+                Some("pass" | "skip") => {}
+                found => {
+                    compiled += 1;
+                    assert_eq!(found, Some(status), "{name}: {detail}");
+                    assert!(words.iter().all(|word| detail.contains(word)), "{name}: {detail}");
+                }
+            }
+        }
+        assert!(compiled > 0, "{said}");
+    }
+}
+
 /// The same machine described in plain C: hosts see the same instruction and the same layout, and multiply with it.
 #[test]
 fn the_machine_described_in_c_is_the_same() {
@@ -110,11 +157,7 @@ fn the_machine_described_in_c_is_the_same() {
     std::fs::create_dir_all(&c).expect("a folder");
     copied(&root().join("docs/examples/loom"), &rust);
     let library = c.join("libloom_c.so");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"]).arg(&library);
-    compiler.arg("-I").arg(root().join("framework/plugin/include")).arg(root().join("docs/examples/loom-c/loom.c"));
-    let output = run(&mut compiler);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    built_in_c(&root().join("docs/examples/loom-c/loom.c"), &library);
     let command = Path::new(env!("CARGO_BIN_EXE_conformance")).with_file_name("tilewright");
     let asked = |arguments: &[&str]| {
         let mut command = Command::new(&command);

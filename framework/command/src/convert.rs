@@ -85,7 +85,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let session = input::session(global)?;
     let question = options.conversion.question(&session)?;
     let target = options.conversion.tensor.target(&session)?;
-    let instructions = session.instructions_of(&target.name, InstructionKind::SharedMove)?;
+    let instructions = session.instructions_of(&target.name, &[InstructionKind::SharedMove])?;
     let means = Means::of(target).with_instructions(&instructions);
     let means = options.max_scratch.map_or(means, |bytes| means.with_scratch(bytes));
     let ConversionQuestion { src, dst, element_bits } = &question;

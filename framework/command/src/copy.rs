@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use tilewright_kernel::Launch;
 use tilewright_plan::movement::{BoxCopy, CopyQuestion, Means, SharedCopy, copy_to_shared};
-use tilewright_target::TargetDescription;
+use tilewright_target::{InstructionKind, TargetDescription};
 use tilewright_verify::kernels::{Stages, pointer_copy_kernel, tensor_copy_kernel};
 
 use crate::access::global_tensor;
@@ -49,7 +49,7 @@ pub(crate) struct Options {
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let tensor = &options.tensor;
-    let target = session.target(&tensor.target)?;
+    let target = session.target_without_table(&tensor.target)?;
     let memory = tensor.memory(&session, "MEMORY", &options.memory)?;
     let from = global_tensor(&input::shape(&tensor.shape)?, &options.order, options.alignment)?;
     if !options.warps.is_power_of_two() {
@@ -65,7 +65,9 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         masked: options.masked,
         mapped: !options.no_map && options.order.is_empty(),
     };
-    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let kinds = [InstructionKind::AsyncCopy, InstructionKind::SharedMove];
+    let instructions = session.instructions_of(&tensor.target, &kinds)?;
+    let means = Means::of(target.description()).with_instructions(&instructions);
     let copy = &copy_to_shared(&question, means)?;
     let kernels = || {
         let stages = Stages { buffers: options.stages, tensors: 2 * options.stages, omitted: None };

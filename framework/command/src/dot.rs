@@ -80,7 +80,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let session = input::session(global)?;
     let target = session.catalogue().get(&options.target)?;
     let served = session.served(&target.name)?;
-    let means = input::means(target, served.as_ref());
+    let means = Means::of(target).with_instructions(served.as_ref().map_or(&[], |target| target.instructions()));
     let types = [number("--a", &options.a)?, number("--b", &options.b)?, number("--acc", &options.acc)?];
     let lanes = options.lanes.unwrap_or(target.lanes.default);
     let mut question = MmaProblem::new([options.m, options.n, options.k], types, lanes, options.warps);

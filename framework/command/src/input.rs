@@ -1,15 +1,11 @@
 //! What the commands read: shapes, elements, layouts, and the targets and plugins that they ask.
 
 use std::num::IntErrorKind;
-use std::sync::Arc;
 use std::time::Duration;
 
 use tilewright::{LayoutQuestion, PipelineError, Session};
 use tilewright_kernel::Element;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
-use tilewright_plan::movement::Means;
-use tilewright_plugin::Target;
-use tilewright_target::TargetDescription;
 
 use crate::GlobalOptions;
 use crate::failure::CommandError;
@@ -27,11 +23,6 @@ pub fn session(global: &GlobalOptions) -> Result<Session, CommandError> {
     let program = std::env::current_exe()
         .map_err(|error| CommandError::Broken(format!("cannot find this program's own file: {error}")))?;
     Ok(builder.plugins(&global.plugin).isolated(program, patience()?).open()?)
-}
-
-/// A target and, where a plugin serves it, the rows of its instruction table.
-pub fn means<'a>(target: &'a TargetDescription, served: Option<&'a Arc<dyn Target>>) -> Means<'a> {
-    Means::of(target).with_instructions(served.map_or(&[], |target| target.instructions()))
 }
 
 fn patience() -> Result<Duration, CommandError> {

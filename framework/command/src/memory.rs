@@ -9,9 +9,10 @@ use tilewright::Session;
 use tilewright_layout::cute;
 use tilewright_layout::{Layout, Spellings, layout_to_json, spec_to_json};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, MemoryChoice, SharedLayoutCandidate, choose_memory,
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, Means, MemoryChoice, SharedLayoutCandidate,
+    choose_memory,
 };
-use tilewright_target::Direction;
+use tilewright_target::{Direction, InstructionKind};
 
 use crate::failure::CommandError;
 use crate::text_table::table;
@@ -74,8 +75,8 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         excess: options.excess,
         ..Constraints::default()
     };
-    let served = session.served(&options.target)?;
-    let means = input::means(target, served.as_ref());
+    let instructions = session.instructions_of(&options.target, &[InstructionKind::SharedMove])?;
+    let means = Means::of(target).with_instructions(&instructions);
     let choice = choose_memory(&accessors, input::element_bits(&options.element)?, &constraints, means)?;
     let mut out = std::io::stdout().lock();
     if options.json {

@@ -65,6 +65,17 @@ impl Call {
         }
     }
 
+    /// Whether it makes or ends a target, or reads its families and instructions: what takes neither a code generator
+    /// nor a driver.
+    pub(super) fn reads_tables(&self) -> bool {
+        match self {
+            Self::Describe | Self::Create { .. } | Self::Destroy { .. } | Self::Info { .. } | Self::Resolve { .. } => {
+                true
+            }
+            Self::Compile { .. } | Self::OpenDevices { .. } | Self::CloseDevices { .. } | Self::Device { .. } => false,
+        }
+    }
+
     /// What the plugin is doing meanwhile, for messages.
     pub(super) fn doing(&self) -> &'static str {
         match self {

@@ -7,29 +7,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::io::{BufReader, Read, Write};
+use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::channel::{Call, Channel};
-use super::discovery::debugging;
+use super::child_process::{ChildEvent, ChildProcess};
 use super::failure::PluginFailure;
 use super::frame::{self, Answer, Part, Request};
+use super::library::Library;
 use super::listener::{self, LogLevel};
 
 /// After this many processes in a row that answered nothing, no more are started.
 const MOST_FAILED_STARTS: u32 = 3;
-
-/// How much of what a process printed is kept for error messages, in bytes.
-const LAST_WORDS: usize = 2048;
-
-/// How long to wait for a dead process's last words.
-const LAST_WORDS_WAIT: Duration = Duration::from_millis(500);
 
 /// The command that serves a plugin over its standard streams: the program and its arguments,
 /// after which the library's path is added.
@@ -53,6 +47,8 @@ pub(super) struct Isolated {
     command: HostCommand,
     file: PathBuf,
     limit: Duration,
+    /// The library in this process, if its manifest lets hosts read its tables without another one.
+    tables: Option<Library>,
     state: Mutex<State>,
 }
 
@@ -72,10 +68,7 @@ enum Broken {
 }
 
 struct Running {
-    process: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-    last_words: Receiver<String>,
+    process: ChildProcess<io::Result<Answer>>,
     /// The targets that this process has made.
     made: BTreeSet<u64>,
     /// The sets of devices that it has opened; they end with it.
@@ -83,49 +76,22 @@ struct Running {
     answered: bool,
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Fails only where the process has ended, and then `wait` collects it.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
 impl Isolated {
-    /// Starts nothing until the first call.
-    pub(super) fn new(command: HostCommand, file: PathBuf, limit: Duration) -> Self {
-        Self { command, file, limit, state: Mutex::default() }
+    /// Starts nothing until the first call; with `tables`, until the first that compiles or reaches a device.
+    pub(super) fn new(command: HostCommand, file: PathBuf, limit: Duration, tables: Option<Library>) -> Self {
+        Self { command, file, limit, tables, state: Mutex::default() }
     }
 
     fn start(&self) -> Result<Running, PluginFailure> {
-        let failed = |error: std::io::Error| {
+        let mut command = Command::new(&self.command.program);
+        command.args(&self.command.args).arg(&self.file);
+        let process = ChildProcess::start(command, |output| frame::read(output).transpose()).map_err(|error| {
             PluginFailure::internal(format!(
                 "the process that was to serve it, {}, cannot be started: {error}",
                 self.command.program.display()
             ))
-        };
-        let piped = |what: &str| PluginFailure::internal(format!("the process that serves it has no {what}"));
-        let mut process = Command::new(&self.command.program)
-            .args(&self.command.args)
-            .arg(&self.file)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
-        let input = process.stdin.take().ok_or_else(|| piped("standard input"))?;
-        let output = process.stdout.take().ok_or_else(|| piped("standard output"))?;
-        let last_words = keep_last_words(process.stderr.take().ok_or_else(|| piped("standard error"))?);
-        let output = BufReader::new(output);
-        Ok(Running {
-            process,
-            input,
-            output,
-            last_words,
-            made: BTreeSet::new(),
-            devices: BTreeSet::new(),
-            answered: false,
-        })
+        })?;
+        Ok(Running { process, made: BTreeSet::new(), devices: BTreeSet::new(), answered: false })
     }
 
     /// Makes one call of a running process, starting one and making the target again as needed.
@@ -179,12 +145,13 @@ impl Isolated {
     }
 
     /// What happened to a process, in words.
-    fn explain(&self, mut running: Running, call: &Call, broken: &Broken) -> PluginFailure {
-        // A process that breaks the protocol may still run.
-        let _ = running.process.kill();
-        let status = running.process.wait().ok();
-        let said = running.last_words.recv_timeout(LAST_WORDS_WAIT).unwrap_or_default();
-        let said = if said.trim().is_empty() { String::new() } else { format!("; it last said: {}", said.trim()) };
+    fn explain(&self, running: Running, call: &Call, broken: &Broken) -> PluginFailure {
+        let end = match broken {
+            Broken::TimedOut => running.process.kill(),
+            Broken::Ended(_) => running.process.finish(),
+        };
+        let said =
+            if end.last_words.is_empty() { String::new() } else { format!("; it last said: {}", end.last_words) };
         let doing = call.doing();
         PluginFailure::internal(match broken {
             Broken::TimedOut => format!(
@@ -194,55 +161,38 @@ impl Isolated {
             ),
             Broken::Ended(how) => format!(
                 "its process {} while {doing}; report this with its input to the plugin's author{said}",
-                status.filter(|status| status.signal() != Some(libc::SIGKILL)).map_or_else(|| how.clone(), ended)
+                end.status.map_or_else(|| how.clone(), ended)
             ),
         })
     }
 }
 
 impl Running {
-    /// Sends a request and reads its answer up to the end record. A watch ends the process when
-    /// the limit has passed, which ends all waiting on its pipes.
+    /// Sends a request and reads its answer up to the end record; the error says how that went wrong.
     fn exchange(&mut self, request: &Request, limit: Duration) -> Result<Result<Vec<u8>, PluginFailure>, Broken> {
-        let Self { process, input, output, .. } = self;
-        let (done, watched) = mpsc::channel::<()>();
-        thread::scope(|scope| {
-            let watch = scope.spawn(move || {
-                let late = watched.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
-                if late {
-                    let _ = process.kill();
-                }
-                late
-            });
-            let answer = talk(request, input, output);
-            drop(done);
-            let late = watch.join().unwrap_or(false);
-            answer.map_err(|how| if late { Broken::TimedOut } else { Broken::Ended(how) })
-        })
-    }
-}
-
-/// Sends a request and reads its answer up to the end record; the error says how the pipe broke.
-fn talk(
-    request: &Request,
-    input: &mut impl Write,
-    output: &mut impl Read,
-) -> Result<Result<Vec<u8>, PluginFailure>, String> {
-    frame::write(input, request).map_err(|error| format!("took no request ({error})"))?;
-    loop {
-        let answer: Answer = match frame::read(output) {
-            Ok(Some(answer)) => answer,
-            Ok(None) => return Err("ended".to_owned()),
-            Err(error) => return Err(format!("answered nonsense ({error})")),
-        };
-        if answer.id != request.id {
-            return Err(format!("answered call {} when {} was asked", answer.id, request.id));
+        let broken = |how: String| Err(Broken::Ended(how));
+        let deadline = Instant::now() + limit;
+        let mut bytes = Vec::new();
+        if let Err(error) = frame::write(&mut bytes, request) {
+            return broken(format!("took no request ({error})"));
         }
-        match answer.part {
-            Part::Log { level, message } => listener::deliver_log(LogLevel(level), &message),
-            Part::Progress { done, total, what } => listener::deliver_progress(done, total, &what),
-            Part::Done(bytes) => return Ok(Ok(bytes)),
-            Part::Failed(failure) => return Ok(Err(failure)),
+        self.process.send(bytes);
+        loop {
+            let answer = match self.process.next(deadline, &AtomicBool::new(false)) {
+                ChildEvent::Message(Ok(answer)) => answer,
+                ChildEvent::Message(Err(error)) => return broken(format!("answered nonsense ({error})")),
+                ChildEvent::Ended | ChildEvent::Stopped => return broken("ended".to_owned()),
+                ChildEvent::Late => return Err(Broken::TimedOut),
+            };
+            if answer.id != request.id {
+                return broken(format!("answered call {} when {} was asked", answer.id, request.id));
+            }
+            match answer.part {
+                Part::Log { level, message } => listener::deliver_log(LogLevel(level), &message),
+                Part::Progress { done, total, what } => listener::deliver_progress(done, total, &what),
+                Part::Done(bytes) => return Ok(Ok(bytes)),
+                Part::Failed(failure) => return Ok(Err(failure)),
+            }
         }
     }
 }
@@ -266,32 +216,32 @@ fn signal_name(signal: i32) -> &'static str {
     }
 }
 
-/// Reads a process's standard error to its end and then gives the last of it.
-fn keep_last_words(mut from: ChildStderr) -> Receiver<String> {
-    let (give, last_words) = mpsc::channel();
-    let pass_on = debugging();
-    thread::spawn(move || {
-        let mut kept = Vec::new();
-        let mut buffer = [0; 1024];
-        while let Ok(count @ 1..) = from.read(&mut buffer) {
-            kept.extend_from_slice(&buffer[..count]);
-            kept.drain(..kept.len().saturating_sub(LAST_WORDS));
-            if pass_on {
-                let _ = std::io::stderr().write_all(&buffer[..count]);
-            }
-        }
-        let _ = give.send(String::from_utf8_lossy(&kept).into_owned());
-    });
-    last_words
-}
-
 impl Channel for Isolated {
     fn file(&self) -> &Path {
         &self.file
     }
 
     fn call(&self, call: Call) -> Result<Vec<u8>, PluginFailure> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(tables) = self.tables.as_ref().filter(|_| call.reads_tables()) else { return self.call_apart(call) };
+        let answer = tables.call(call.clone())?;
+        match call {
+            // A process that is started later makes the target again from its description.
+            Call::Create { target, description } => drop(self.state().descriptions.insert(target, description)),
+            Call::Destroy { .. } => drop(self.call_apart(call)?),
+            _ => {}
+        }
+        Ok(answer)
+    }
+}
+
+impl Isolated {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes a call of the process.
+    fn call_apart(&self, call: Call) -> Result<Vec<u8>, PluginFailure> {
+        let mut state = self.state();
         match &call {
             Call::Destroy { target } => {
                 state.descriptions.remove(target);

@@ -17,6 +17,7 @@ pub mod abi;
 mod artifact;
 mod bytes;
 mod channel;
+mod child_process;
 mod claims;
 pub mod codegen;
 mod device;
@@ -49,6 +50,7 @@ mod vendor_target;
 pub mod wire;
 
 pub use artifact::{Artifact, CompileOptions, Emit, EncodedMap, KernelMetadata, Payload};
+pub use child_process::{ChildEnd, ChildEvent, ChildProcess};
 pub use device::{
     Device, DeviceBuffer, DeviceError, LaunchArgument, LaunchGrid, LaunchRequest, Launched, LoadedCode, Sectors,
 };

@@ -10,6 +10,7 @@
 //! abi_minor = 0
 //! architectures = ["acme1", "acme2"]
 //! built_with = ["acmecc 4"]           # for people; may be left out
+//! tables_in_process = true            # may be left out: false
 //! ```
 
 use std::collections::BTreeSet;
@@ -46,6 +47,10 @@ pub struct Manifest {
     /// What makes its code, by name and version, such as a compiler's library; for people.
     #[serde(default)]
     pub built_with: Vec<String>,
+    /// Its author answers for families and instructions: giving them starts no code generator, neither aborts nor hangs,
+    /// so that a host that isolates plugins need not isolate these calls.
+    #[serde(default)]
+    pub tables_in_process: bool,
 }
 
 impl Manifest {

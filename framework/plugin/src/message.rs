@@ -97,8 +97,7 @@ impl<'a> TargetInfo<'a> {
                         .collect();
                 }
                 Piece::Instructions => {
-                    target.read_instructions()?;
-                    info.instructions = Cow::Borrowed(target.instructions());
+                    info.instructions = target.instruction_table()?;
                     info.unused = Cow::Borrowed(target.unused_instructions());
                 }
                 Piece::InstructionsOf(kind) => info.instructions = target.instructions_of(*kind)?,

@@ -197,7 +197,9 @@ impl Registry {
         let is_manifest = file.to_string_lossy().ends_with(MANIFEST_SUFFIX);
         let manifest = if is_manifest { Some(Manifest::read(file)?) } else { None };
         let library = manifest.as_ref().map_or_else(|| file.to_owned(), |manifest| manifest.library_beside(file));
-        let (channel, info) = self.open(&library).inspect_err(|error| discovery::trace(file, &error.to_string()))?;
+        let tables_in_process = manifest.as_ref().is_some_and(|manifest| manifest.tables_in_process);
+        let (channel, info) =
+            self.open(&library, tables_in_process).inspect_err(|error| discovery::trace(file, &error.to_string()))?;
         let mut built_with = Vec::new();
         if let Some(manifest) = manifest {
             manifest.check_against(file, &info)?;
@@ -274,12 +276,14 @@ impl Registry {
         at
     }
 
-    /// Opens a library, here or in its own process, and asks what it is.
-    fn open(&self, file: &Path) -> Result<(Arc<dyn Channel>, PluginInfo), LoadError> {
+    /// Opens a library, here or in its own process, and asks what it is. A library whose manifest says
+    /// `tables_in_process` is opened here as well, for all calls but those that compile or reach a device.
+    fn open(&self, file: &Path, tables_in_process: bool) -> Result<(Arc<dyn Channel>, PluginInfo), LoadError> {
         let channel: Arc<dyn Channel> = match &self.loading {
             Loading::Here => Arc::new(Library::open(file)?),
             Loading::Isolated(command, limit) => {
-                Arc::new(Isolated::new(command.clone(), library::checked_path(file)?, *limit))
+                let tables = tables_in_process.then(|| Library::open(file)).transpose()?;
+                Arc::new(Isolated::new(command.clone(), library::checked_path(file)?, *limit, tables))
             }
         };
         let info = describe(&*channel)?;
@@ -288,7 +292,7 @@ impl Registry {
 
     /// Opens the library of a manifest, which must say the same.
     fn open_manifest(&self, file: &Path, manifest: &Manifest) -> Result<Arc<dyn Channel>, LoadError> {
-        let (channel, info) = self.open(&manifest.library_beside(file))?;
+        let (channel, info) = self.open(&manifest.library_beside(file), manifest.tables_in_process)?;
         manifest.check_against(file, &info)?;
         Ok(channel)
     }

@@ -117,6 +117,11 @@ impl<V: Vendor> Target for VendorTarget<V> {
         self.instructions.get_or_init(|| instruction_table(V::INSTRUCTIONS, &self.description.architecture))
     }
 
+    fn instruction_table(&self) -> Result<Cow<'_, [Instruction]>, FactoryError> {
+        let made = || instruction_table(V::INSTRUCTIONS, &self.description.architecture).into();
+        Ok(self.instructions.get().map_or_else(made, |rows| rows.as_slice().into()))
+    }
+
     fn instructions_of(&self, kind: InstructionKind) -> Result<Cow<'_, [Instruction]>, FactoryError> {
         let parts = V::INSTRUCTIONS.iter().filter(|part| part.kind == kind);
         Ok(parts.flat_map(|part| (part.rows)(&self.description.architecture)).collect())

@@ -37,6 +37,15 @@ pub trait Target: Send + Sync {
         Ok(())
     }
 
+    /// The instruction table, for a caller that reads it once: it need not be kept.
+    ///
+    /// # Errors
+    /// [`FactoryError::Failed`] if the plugin's answer is none.
+    fn instruction_table(&self) -> Result<Cow<'_, [Instruction]>, FactoryError> {
+        self.read_instructions()?;
+        Ok(self.instructions().into())
+    }
+
     /// The rows of one kind, in the order of the table. Targets with long tables make and send these alone.
     ///
     /// # Errors

@@ -43,9 +43,10 @@ fn serve(file: &Path) -> ExitCode {
 
 fn run_tests() -> ExitCode {
     plugin::listen(Box::new(Heard));
-    let tests: [(&str, fn()); 14] = [
+    let tests: [(&str, fn()); 15] = [
         ("an isolated plugin looks like any other", an_isolated_plugin_looks_like_any_other),
         ("a plugin in C is served too", a_plugin_in_c_is_served_too),
+        ("tables that a manifest vouches for start no process", tables_that_a_manifest_vouches_for_start_no_process),
         ("an abort is an error and the next call works", an_abort_is_an_error_and_the_next_call_works),
         ("a hang ends at the limit and the next call works", a_hang_ends_at_the_limit_and_the_next_call_works),
         ("ending as if all were well is an error", ending_as_if_all_were_well_is_an_error),
@@ -118,6 +119,31 @@ fn an_isolated_plugin_looks_like_any_other() {
 fn a_plugin_in_c_is_served_too() {
     let target = target(&plain(), "plain1", PATIENCE).expect("a target");
     assert!(compile(&target, "any").is_ok());
+}
+
+fn tables_that_a_manifest_vouches_for_start_no_process() {
+    let library = scratch("libplugin.so");
+    std::fs::copy(fixture(), &library).expect("a copy");
+    let deps = fixture();
+    let text = std::fs::read_to_string(deps.with_file_name("tilewright_fixture.plugin.toml")).expect("its manifest");
+    let of_library = |line: &&str| !line.starts_with("library");
+    let text: Vec<_> = text.lines().filter(of_library).chain(["library = 'libplugin.so'"]).collect();
+    for vouched in [true, false] {
+        let manifest = library.with_file_name(format!("{vouched}.plugin.toml"));
+        std::fs::write(&manifest, format!("{}\ntables_in_process = {vouched}\n", text.join("\n"))).expect("a manifest");
+        let log = library.with_file_name(format!("starts-{vouched}"));
+        let starts = || std::fs::read_to_string(&log).unwrap_or_default().lines().count();
+        let mut registry = Registry::isolated(host_after(&format!("echo start >> {log:?}")), PATIENCE);
+        registry.load(&manifest).expect("a plugin");
+        let target = registry.target(&description("fixture1")).expect("a target");
+        assert!(!target.instructions().is_empty());
+        assert!(target.families().resolve(&FamilySpec::new("striped"), &[32], &Neutral).is_ok());
+        assert_eq!(starts(), usize::from(!vouched));
+        let message = failure(compile(&target, "aborts"), &library);
+        assert!(message.contains("signal 6 (SIGABRT) while compiling"), "{message}");
+        assert!(compile(&target, "any").is_ok());
+        assert_eq!(starts(), 2, "the one that aborted and the next");
+    }
 }
 
 fn an_abort_is_an_error_and_the_next_call_works() {

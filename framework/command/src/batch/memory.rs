@@ -2,10 +2,11 @@
 
 use serde_json::Value as Json;
 
-use tilewright_plan::movement::{Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, choose_memory as choose};
-use tilewright_target::Direction;
+use tilewright_plan::movement::{
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, Means, choose_memory as choose,
+};
+use tilewright_target::{Direction, InstructionKind};
 
-use crate::input;
 use crate::memory::{answer, kind};
 
 use super::refusal::BatchError;
@@ -17,8 +18,8 @@ pub fn choose_memory(request: Request<'_>) -> Result<Json, BatchError> {
     let shape = request.shape()?;
     let accessors = request.list("accessors")?.iter().map(|one| accessor(request, &shape, one));
     let accessors = accessors.collect::<Result<Vec<_>, _>>()?;
-    let served = request.session.served(&target.name)?;
-    let means = input::means(target, served.as_ref());
+    let instructions = request.session.instructions_of(&target.name, &[InstructionKind::SharedMove])?;
+    let means = Means::of(target).with_instructions(&instructions);
     Ok(answer(&choose(&accessors, request.element_bits()?, &constraints(request)?, means)?))
 }
 

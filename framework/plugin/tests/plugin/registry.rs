@@ -181,6 +181,7 @@ fn installed(change: impl Fn(&mut Manifest)) -> (Discovery, PathBuf) {
         abi_minor: 0,
         architectures: vec!["plain1".to_owned()],
         built_with: vec!["a compiler of C".to_owned()],
+        tables_in_process: true,
     };
     change(&mut manifest);
     fs::write(&manifest_file, toml::to_string(&manifest).expect("TOML")).expect("a manifest");
