@@ -5,10 +5,9 @@ mod grid;
 
 use crate::{Content, Panel, Picture, Table};
 
-use font::{BODY, LEADING, OPERATOR, TITLE, width};
+use font::{BODY, HEADING, LEADING, OPERATOR, TITLE, width};
 
-pub(crate) use font::HEADING;
-pub(crate) use grid::{Label, Place, PlacedGrid, spans};
+pub(crate) use grid::{Label, Place, PlacedGrid};
 
 const MARGIN: f64 = 20.0;
 const GAP: f64 = 36.0;

@@ -66,6 +66,13 @@ impl Cell {
         self
     }
 
+    /// With further links.
+    #[must_use]
+    pub fn links(mut self, links: impl IntoIterator<Item = String>) -> Self {
+        self.links.extend(links);
+        self
+    }
+
     /// With one more kin.
     #[must_use]
     pub fn kin(mut self, kin: impl Into<String>) -> Self {
@@ -73,7 +80,14 @@ impl Cell {
         self
     }
 
-    /// With one more line for whoever points at it.
+    /// With further kin.
+    #[must_use]
+    pub fn kins(mut self, kin: impl IntoIterator<Item = String>) -> Self {
+        self.kin.extend(kin);
+        self
+    }
+
+    /// With one more line that is shown when the cell is pointed at.
     #[must_use]
     pub fn hover(mut self, text: impl Into<String>) -> Self {
         self.hover.push(text.into());

@@ -3,6 +3,9 @@
 use thiserror::Error;
 use tilewright_layout::LayoutError;
 
+/// Log2 of the most cells that a grid is drawn with.
+pub(crate) const MOST_BITS: u32 = 16;
+
 /// Why a view has no picture; each says what to do instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -32,4 +35,23 @@ pub enum PictureError {
     /// The algebra has no result to show.
     #[error(transparent)]
     Layout(#[from] LayoutError),
+}
+
+impl PictureError {
+    pub(crate) fn not_drawable(what: impl Into<String>, reason: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::NotDrawable { what: what.into(), reason: reason.into(), remedy: remedy.into() }
+    }
+
+    /// Refuses more than 2^`most` cells.
+    pub(crate) fn limit(what: &str, bits: u32, most: u32, remedy: impl Into<String>) -> Result<(), Self> {
+        match bits <= most {
+            true => Ok(()),
+            false => Err(Self::TooLarge { what: what.to_owned(), bits, most, remedy: remedy.into() }),
+        }
+    }
+}
+
+/// Refuses a tile that has more cells than a reader can look at.
+pub(crate) fn check_size(what: &str, bits: u32) -> Result<(), PictureError> {
+    PictureError::limit(what, bits, MOST_BITS, "draw a smaller tile of it")
 }

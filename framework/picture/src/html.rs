@@ -39,8 +39,7 @@ pub fn render(picture: &Picture) -> String {
 fn data(placed: &Arranged<'_>) -> Json {
     let mut names = Names::default();
     let grids = placed.grids.iter().flatten().map(|grid| {
-        let cells = (0..grid.grid.rows()).flat_map(|row| grid.grid.row(row));
-        let cells: Vec<Json> = cells.map(|cell| names.of_cell(cell)).collect();
+        let cells: Vec<Json> = grid.grid.cells().map(|(_, _, cell)| names.of_cell(cell)).collect();
         json!({
             "x": grid.x, "y": grid.y, "wide": grid.cell_width, "high": grid.cell_height,
             "rows": grid.grid.rows(), "columns": grid.grid.columns(), "cells": cells,

@@ -6,40 +6,32 @@
 //!
 //! # The model
 //!
-//! A [`Picture`] is rows of [`Panel`]s, side by side within a row, with arrows between cells. A panel
-//! has a title, a caption and a [`Content`]:
+//! A [`Picture`] is rows of [`Panel`]s, side by side within a row. A panel has a title, a caption and a
+//! [`Content`]:
 //!
-//! - a [`Grid`] of [`Cell`]s with headings, [`Band`]s of rows and of columns (a thick border before each,
-//!   and a heading over it), [`Frame`]s around rectangles of cells, and [`Run`]s: names of stretches of
-//!   a row, shown instead of the cells' texts where cells are too small for theirs. A bit matrix is a
-//!   grid too: [`view::matrix_grid`];
+//! - a [`Grid`] of [`Cell`]s over two [`Axis`]es, which have headings and [`Band`]s (a thick border before
+//!   each, and a heading over it), with [`Frame`]s around rectangles of cells, and [`Run`]s: names of
+//!   stretches of a row, shown instead of the cells' texts where cells are too small for theirs. A bit
+//!   matrix is a grid too: [`view::matrix_grid`];
 //! - a [`Table`] of text, a note (lines of text), or an operator between two panels.
 //!
 //! A [`Cell`] has lines of text, a [`Fill`], perhaps a [`Tone`]d mark around it, links, kin, and what to
 //! say when it is pointed at. Cells that share a *link* in any panel light up together; cells that
 //! share a *kin* are framed more faintly. Links are plain strings that the views agree on: an element
-//! is [`view::element_link`], a hardware position [`view::position_link`].
+//! is `element 3,5`, a lane `lane 3`.
 //!
 //! # Writing a view
 //!
 //! ```
-//! use tilewright_picture::{Cell, Fill, Grid, Panel, Picture, html, svg, terminal};
+//! use tilewright_picture::{Axis, Cell, Fill, Grid, Panel, Picture, html, svg, terminal};
 //!
-//! let mut banks = Grid::new(2, 4);
-//! banks.row_axis = "row".to_owned();
-//! banks.column_axis = "bank".to_owned();
-//! banks.row_headings = vec!["0".to_owned(), "1".to_owned()];
-//! banks.column_headings = (0..4).map(|bank| bank.to_string()).collect();
-//! for row in 0..2 {
-//!     for bank in 0..4u64 {
-//!         let cell = Cell::new(format!("{row},{bank}"))
-//!             .fill(Fill::hue(bank, 4))
-//!             .link(format!("element {row},{bank}"))
-//!             .kin(format!("bank {bank}"))
-//!             .hover(format!("bank {bank}, row {row}"));
-//!         banks.set(row, bank as usize, cell);
-//!     }
-//! }
+//! let banks = Grid::of(Axis::new("row", 0..2), Axis::new("bank", 0..4), |row, bank| {
+//!     Cell::new(format!("{row},{bank}"))
+//!         .fill(Fill::hue(bank as u64, 4))
+//!         .link(format!("element {row},{bank}"))
+//!         .kin(format!("bank {bank}"))
+//!         .hover(format!("bank {bank}, row {row}"))
+//! });
 //! let mut picture = Picture::new("two rows of four banks");
 //! picture.add(Panel::grid("memory", banks));
 //! picture.start_row();
@@ -62,24 +54,20 @@
 //! The model (`picture`, `grid`, `cell`, `fill`) imports nothing; `arrange` and the renderers import the
 //! model; `view` imports the model and `tilewright`'s layouts, and no renderer.
 
-mod access;
 mod arrange;
-mod banks;
 mod cell;
 mod error;
 mod fill;
 mod grid;
 pub mod html;
 mod picture;
-mod plane;
-mod runs;
 pub mod svg;
 pub mod terminal;
+mod text;
 pub mod view;
-mod wavefront;
 
 pub use cell::Cell;
 pub use error::PictureError;
 pub use fill::{Fill, Rgb, Tone};
-pub use grid::{Band, Frame, Grid, Run};
-pub use picture::{Anchor, Arrow, Content, Panel, Picture, Table};
+pub use grid::{Axis, Band, Frame, Grid, Run};
+pub use picture::{Content, Panel, Picture, Table};

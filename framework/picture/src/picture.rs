@@ -1,6 +1,6 @@
-//! The picture: rows of panels, and arrows between their cells.
+//! The picture: rows of panels.
 
-use crate::{Fill, Grid, Tone};
+use crate::{Fill, Grid};
 
 /// What a renderer draws.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,8 +11,6 @@ pub struct Picture {
     pub caption: Vec<String>,
     /// Colours and what they mean.
     pub legend: Vec<(Fill, String)>,
-    /// Arrows between cells, drawn over the panels.
-    pub arrows: Vec<Arrow>,
     rows: Vec<Vec<Panel>>,
 }
 
@@ -49,30 +47,6 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
-/// A cell of a panel that holds a grid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Anchor {
-    /// The panel, as [`Picture::add`] numbered it.
-    pub panel: usize,
-    /// The row of the cell.
-    pub row: usize,
-    /// The column of the cell.
-    pub column: usize,
-}
-
-/// An arrow from one cell to another; one that names no cell is left out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Arrow {
-    /// Where it starts.
-    pub from: Anchor,
-    /// Where it points.
-    pub to: Anchor,
-    /// Its colour.
-    pub tone: Tone,
-    /// What is said of it to whoever points at it, and in a terminal.
-    pub label: String,
-}
-
 impl Picture {
     /// A picture without panels.
     #[must_use]
@@ -80,14 +54,12 @@ impl Picture {
         Self { title: title.into(), ..Self::default() }
     }
 
-    /// Adds a panel to the right end of the last row; returns its number, counted over all rows.
-    pub fn add(&mut self, panel: Panel) -> usize {
-        let number = self.panels().count();
+    /// Adds a panel to the right end of the last row.
+    pub fn add(&mut self, panel: Panel) {
         match self.rows.last_mut() {
             Some(row) => row.push(panel),
             None => self.rows.push(vec![panel]),
         }
-        number
     }
 
     /// Further panels go to a new row.
@@ -103,7 +75,7 @@ impl Picture {
         &self.rows
     }
 
-    /// All panels in order: a panel's place here is its number.
+    /// All panels in order.
     pub fn panels(&self) -> impl Iterator<Item = &Panel> {
         self.rows.iter().flatten()
     }
@@ -115,6 +87,14 @@ impl Picture {
                 *grid = change(grid);
             }
         }
+    }
+}
+
+impl Table {
+    /// A table with these headings.
+    #[must_use]
+    pub fn new<T: Into<String>>(header: impl IntoIterator<Item = T>, rows: Vec<Vec<String>>) -> Self {
+        Self { header: header.into_iter().map(Into::into).collect(), rows }
     }
 }
 
@@ -150,15 +130,16 @@ impl Panel {
         self
     }
 
+    /// The grid of the panel; `None` for a panel of another kind.
+    #[must_use]
+    pub fn as_grid(&self) -> Option<&Grid> {
+        match &self.content {
+            Content::Grid(grid) => Some(grid),
+            _ => None,
+        }
+    }
+
     fn of(title: String, content: Content) -> Self {
         Self { title, caption: Vec::new(), content }
-    }
-}
-
-impl Anchor {
-    /// The cell of a panel at a place.
-    #[must_use]
-    pub fn new(panel: usize, row: usize, column: usize) -> Self {
-        Self { panel, row, column }
     }
 }

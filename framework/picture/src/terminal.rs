@@ -13,9 +13,6 @@ use block::Block;
 /// Width that plain text keeps panels side by side within.
 const PLAIN_WIDTH: usize = 160;
 
-/// Arrows that are listed; further ones are counted.
-const MOST_ARROWS: usize = 32;
-
 /// How colours are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Colours {
@@ -59,7 +56,6 @@ pub fn render(picture: &Picture, style: &Style) -> String {
         block::side_by_side(&mut lines, blocks, style.width.unwrap_or(PLAIN_WIDTH));
     }
     legend(&mut lines, picture, style);
-    arrows(&mut lines, picture);
     lines.finish()
 }
 
@@ -86,23 +82,5 @@ fn legend(lines: &mut Block, picture: &Picture, style: &Style) {
     lines.blank();
     for (fill, name) in &picture.legend {
         lines.painted(&grid::painted("  ", *fill, style.colours), &format!(" {name}"));
-    }
-}
-
-fn arrows(lines: &mut Block, picture: &Picture) {
-    if picture.arrows.is_empty() {
-        return;
-    }
-    lines.blank();
-    let panels: Vec<_> = picture.panels().collect();
-    let place = |anchor: crate::Anchor| {
-        let title = panels.get(anchor.panel).map_or("?", |panel| panel.title.as_str());
-        format!("{title}[{}, {}]", anchor.row, anchor.column)
-    };
-    for arrow in picture.arrows.iter().take(MOST_ARROWS) {
-        lines.text(&format!("{} -> {}  {}", place(arrow.from), place(arrow.to), arrow.label));
-    }
-    if picture.arrows.len() > MOST_ARROWS {
-        lines.text(&format!("and {} more arrows", picture.arrows.len() - MOST_ARROWS));
     }
 }

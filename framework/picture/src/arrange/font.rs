@@ -6,7 +6,7 @@ pub(super) const PITCH: f64 = 0.6;
 pub(super) const LEADING: f64 = 1.45;
 
 pub(super) const TITLE: f64 = 18.0;
-pub(crate) const HEADING: f64 = 14.0;
+pub(super) const HEADING: f64 = 14.0;
 pub(super) const BODY: f64 = 12.0;
 pub(super) const OPERATOR: f64 = 30.0;
 

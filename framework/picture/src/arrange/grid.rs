@@ -1,6 +1,8 @@
 //! Where the parts of a grid go: cells, headings, bands.
 
-use crate::{Band, Grid, Run};
+use std::ops::Range;
+
+use crate::{Grid, Run};
 
 use super::font::{BODY, PITCH, width};
 
@@ -69,6 +71,12 @@ impl PlacedGrid<'_> {
         (self.left_of(self.grid.columns()), self.top_of(self.grid.rows()))
     }
 
+    /// Left end, top, width and height of a rectangle of cells.
+    pub fn rect(&self, rows: Range<usize>, columns: Range<usize>) -> [f64; 4] {
+        let (x, y) = (self.left_of(columns.start), self.top_of(rows.start));
+        [x, y, self.left_of(columns.end) - x, self.top_of(rows.end) - y]
+    }
+
     pub fn left_of(&self, column: usize) -> f64 {
         self.x + column as f64 * self.cell_width
     }
@@ -83,12 +91,12 @@ pub(crate) fn place(grid: &Grid, x: f64, y: f64) -> PlacedGrid<'_> {
     let is_large = grid.columns() > FULL_COLUMNS || grid.rows() * grid.columns() > FULL_CELLS;
     let compact = is_large && !grid.in_full;
     let (cell_width, cell_height) = if compact { (small_width(grid), SMALL) } else { full_size(grid) };
-    let row_headings = grid.row_headings.iter().map(|text| width(text, FULL)).fold(0.0, f64::max);
-    let bands = grid.row_bands.iter().map(|band| width(&band.heading, FULL)).fold(0.0, f64::max);
+    let row_headings = widest(grid.row_axis.headings.iter().map(String::as_str), FULL);
+    let bands = widest(grid.row_axis.bands.iter().map(|band| band.heading.as_str()), FULL);
     let band_width = if bands > 0.0 { bands + 8.0 } else { 0.0 };
-    let left = f64::max(band_width + row_headings + 8.0, width(&grid.row_axis, FULL) + 20.0);
-    let has_bands = grid.column_bands.iter().any(|band| !band.heading.is_empty());
-    let axis = if grid.column_axis.is_empty() { 0.0 } else { 15.0 };
+    let left = f64::max(band_width + row_headings + 8.0, width(&grid.row_axis.name, FULL) + 20.0);
+    let has_bands = grid.column_axis.bands.iter().any(|band| !band.heading.is_empty());
+    let axis = if grid.column_axis.name.is_empty() { 0.0 } else { 15.0 };
     let top = axis + if has_bands { 15.0 } else { 0.0 } + 16.0;
     let mut placed = PlacedGrid { grid, x: x + left, y: y + top, cell_width, cell_height, compact, labels: Vec::new() };
     placed.axes(x, y);
@@ -102,17 +110,17 @@ pub(crate) fn place(grid: &Grid, x: f64, y: f64) -> PlacedGrid<'_> {
     placed
 }
 
+fn widest<'a>(texts: impl Iterator<Item = &'a str>, size: f64) -> f64 {
+    texts.map(|text| width(text, size)).fold(0.0, f64::max)
+}
+
 fn full_size(grid: &Grid) -> (f64, f64) {
-    let cells = (0..grid.rows()).flat_map(|row| grid.row(row));
-    let (mut widest, mut lines) = (0, 1);
-    for cell in cells {
-        lines = lines.max(cell.lines.len());
-        widest = widest.max(cell.lines.iter().map(|line| line.chars().count()).max().unwrap_or(0));
-    }
-    let height = (lines as f64 * (FULL + 2.0) + 8.0).max(24.0);
-    let bands = spans(&grid.column_bands, grid.columns());
+    let lines = grid.cells().map(|(_, _, cell)| cell.lines.len()).max().unwrap_or(0).max(1);
+    let text = widest(grid.cells().flat_map(|(_, _, cell)| &cell.lines).map(String::as_str), FULL);
+    let bands = grid.column_axis.spans();
     let bands = bands.map(|(band, end)| width(&band.heading, BAND) / (end - band.start) as f64).fold(0.0, f64::max);
-    ((widest as f64 * PITCH * FULL + 8.0).max(24.0).max(bands.min(FULL_WIDEST)), height)
+    let height = (lines as f64 * (FULL + 2.0) + 8.0).max(24.0);
+    ((text + 8.0).max(24.0).max(bands.min(FULL_WIDEST)), height)
 }
 
 /// Width of small cells: such that all texts fit, within limits.
@@ -121,8 +129,7 @@ fn small_width(grid: &Grid) -> f64 {
     let need = |text: &str| width(text, size) + BESIDE;
     let runs = grid.runs.iter().map(|run| need(&run.name) / (run.end - run.start).max(1) as f64);
     let widest = if grid.runs.is_empty() {
-        let cells = (0..grid.rows()).flat_map(|row| grid.row(row));
-        cells.flat_map(|cell| &cell.lines).map(|line| need(line)).fold(0.0, f64::max)
+        grid.cells().flat_map(|(_, _, cell)| &cell.lines).map(|line| need(line)).fold(0.0, f64::max)
     } else {
         runs.fold(0.0, f64::max)
     };
@@ -135,26 +142,27 @@ impl PlacedGrid<'_> {
     }
 
     fn axes(&mut self, x: f64, y: f64) {
-        if !self.grid.column_axis.is_empty() {
-            self.label(self.x, y + FULL, FULL, Place::Axis, format!("{} →", self.grid.column_axis));
+        let (rows, columns) = (&self.grid.row_axis.name, &self.grid.column_axis.name);
+        if !columns.is_empty() {
+            self.label(self.x, y + FULL, FULL, Place::Axis, format!("{columns} →"));
         }
-        if !self.grid.row_axis.is_empty() {
-            self.label(x, self.y - 5.0, FULL, Place::Axis, format!("{} ↓", self.grid.row_axis));
+        if !rows.is_empty() {
+            self.label(x, self.y - 5.0, FULL, Place::Axis, format!("{rows} ↓"));
         }
     }
 
     /// Headings of columns, as many as there is room for, and of their bands.
     fn column_headings(&mut self) {
-        let widest = self.grid.column_headings.iter().map(|text| width(text, FULL)).fold(0.0, f64::max);
-        let every = stride(widest + 4.0, self.cell_width);
-        for column in (0..self.grid.columns()).step_by(every) {
-            let text = self.grid.column_heading(column);
+        let axis = &self.grid.column_axis;
+        let every = stride(widest(axis.headings.iter().map(String::as_str), FULL) + 4.0, self.cell_width);
+        for column in (0..axis.count()).step_by(every) {
+            let text = axis.heading(column);
             if !text.is_empty() {
                 let x = self.left_of(column) + self.cell_width / 2.0;
                 self.label(x, self.y - 5.0, FULL, Place::Heading, text);
             }
         }
-        for (band, end) in spans(&self.grid.column_bands, self.grid.columns()) {
+        for (band, end) in axis.spans() {
             let (from, to) = (self.left_of(band.start), self.left_of(end));
             if let Some((size, text)) = band_heading(&band.heading, to - from) {
                 self.label((from + to) / 2.0, self.y - 20.0, size, Place::Heading, text);
@@ -164,15 +172,15 @@ impl PlacedGrid<'_> {
 
     /// Headings of rows, as many as there is room for, and of their bands at the left end.
     fn row_headings(&mut self, left: f64) {
-        let every = stride(BODY, self.cell_height);
-        for row in (0..self.grid.rows()).step_by(every) {
-            let text = self.grid.row_heading(row);
+        let axis = &self.grid.row_axis;
+        for row in (0..axis.count()).step_by(stride(BODY, self.cell_height)) {
+            let text = axis.heading(row);
             if !text.is_empty() {
                 let y = self.top_of(row) + self.cell_height / 2.0 + FULL * 0.35;
                 self.label(self.x - 6.0, y, FULL, Place::RowHeading, text);
             }
         }
-        for (band, end) in spans(&self.grid.row_bands, self.grid.rows()) {
+        for (band, end) in axis.spans() {
             let middle = (self.top_of(band.start) + self.top_of(end)) / 2.0;
             if !band.heading.is_empty() {
                 self.label(left, middle + FULL * 0.35, FULL, Place::Axis, &band.heading);
@@ -181,19 +189,17 @@ impl PlacedGrid<'_> {
     }
 
     fn cell_texts(&mut self) {
-        for row in 0..self.grid.rows() {
-            for (column, cell) in self.grid.row(row).iter().enumerate() {
-                let longest = cell.lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
-                let lines = cell.lines.len().max(1) as f64;
-                let Some(size) = fitting(longest, self.cell_width, self.cell_height / lines, self.compact) else {
-                    continue;
-                };
-                let middle = self.top_of(row) + self.cell_height / 2.0;
-                for (index, line) in cell.lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
-                    let below = (index as f64 - (lines - 1.0) / 2.0) * (size + 2.0);
-                    let x = self.left_of(column) + self.cell_width / 2.0;
-                    self.label(x, middle + below + size * 0.35, size, Place::Cell(row, column), line);
-                }
+        for (row, column, cell) in self.grid.cells() {
+            let longest = cell.lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+            let lines = cell.lines.len().max(1) as f64;
+            let Some(size) = fitting(longest, self.cell_width, self.cell_height / lines, self.compact) else {
+                continue;
+            };
+            let middle = self.top_of(row) + self.cell_height / 2.0;
+            for (index, line) in cell.lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
+                let below = (index as f64 - (lines - 1.0) / 2.0) * (size + 2.0);
+                let x = self.left_of(column) + self.cell_width / 2.0;
+                self.label(x, middle + below + size * 0.35, size, Place::Cell(row, column), line);
             }
         }
     }
@@ -235,10 +241,4 @@ fn fitting(characters: usize, wide: f64, high: f64, compact: bool) -> Option<f64
 /// Every how many cells a heading fits: a power of two.
 fn stride(need: f64, cell: f64) -> usize {
     ((need / cell).ceil().max(1.0) as usize).next_power_of_two()
-}
-
-/// Each band with the row or column after its last.
-pub(crate) fn spans(bands: &[Band], all: usize) -> impl Iterator<Item = (&Band, usize)> {
-    let ends = bands.iter().skip(1).map(|band| band.start).chain(std::iter::once(all));
-    bands.iter().zip(ends).filter(move |(band, end)| band.start < *end && *end <= all)
 }

@@ -3,89 +3,79 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::arrange::{Label, Place, PlacedGrid, spans};
-use crate::{Band, Rgb};
+use crate::arrange::{Label, Place, PlacedGrid};
+use crate::{Axis, Cell, Rgb};
 
-use super::{INK, Paths, colour, escaped, number};
+use super::{INK, Px, colour, path, rect, text};
 
 /// Draws a grid.
 pub(super) fn draw(out: &mut String, placed: &PlacedGrid<'_>) {
-    fills(out, placed);
-    lines(out, placed);
-    texts(out, placed);
-    frames(out, placed);
-    marks(out, placed);
+    draw_fills(out, placed);
+    draw_lines(out, placed);
+    draw_texts(out, placed);
+    draw_frames(out, placed);
 }
 
 /// One path a colour; cells of one colour that touch in a row are one rectangle.
-fn fills(out: &mut String, placed: &PlacedGrid<'_>) {
-    let mut paths = Paths::new();
+fn draw_fills(out: &mut String, placed: &PlacedGrid<'_>) {
+    let mut paths: BTreeMap<Rgb, String> = BTreeMap::new();
     for row in 0..placed.grid.rows() {
-        let cells = placed.grid.row(row);
         let mut start = 0;
-        for part in cells.chunk_by(|a, b| a.fill == b.fill) {
+        for part in placed.grid.row(row).chunk_by(|a, b| a.fill == b.fill) {
             if let Some(rgb) = part[0].fill.rgb() {
-                let (x, y) = (number(placed.left_of(start)), number(placed.top_of(row)));
-                let wide = number(part.len() as f64 * placed.cell_width);
-                let (high, back) = (number(placed.cell_height), number(-(part.len() as f64) * placed.cell_width));
-                let _ = write!(paths.entry(rgb).or_default(), "M{x} {y}h{wide}v{high}h{back}z");
+                let wide = part.len() as f64 * placed.cell_width;
+                let (x, y) = (Px(placed.left_of(start)), Px(placed.top_of(row)));
+                let (right, down, left) = (Px(wide), Px(placed.cell_height), Px(-wide));
+                let _ = write!(paths.entry(rgb).or_default(), "M{x} {y}h{right}v{down}h{left}z");
             }
             start += part.len();
         }
     }
-    for (rgb, path) in paths {
-        let _ = writeln!(out, "<path fill=\"{}\" d=\"{path}\"/>", rgb.hex());
+    for (rgb, data) in paths {
+        let _ = writeln!(out, "<path fill=\"{}\" d=\"{data}\"/>", rgb.hex());
     }
 }
 
 /// Lines between cells, ends of runs, borders of bands, and the frame.
-fn lines(out: &mut String, placed: &PlacedGrid<'_>) {
-    let (rows, columns) = (placed.grid.rows(), placed.grid.columns());
-    let edges = Edges { placed };
-    let across = |row: usize| edges.across(row, Edge::Any);
-    let down = |column: usize| edges.down(column, Edge::Any);
+fn draw_lines(out: &mut String, placed: &PlacedGrid<'_>) {
+    let grid = placed.grid;
+    let (rows, columns) = (grid.rows(), grid.columns());
+    let across = |row: usize| line(placed, Direction::Across, row, Edge::Any);
+    let down = |column: usize| line(placed, Direction::Down, column, Edge::Any);
     let thin: String = (1..rows).map(across).chain((1..columns).map(down)).collect();
     let weight = if placed.compact { 0.25 } else { 0.6 };
-    let _ = writeln!(out, "<path d=\"{thin}\" stroke=\"#000\" stroke-opacity=\"0.35\" stroke-width=\"{weight}\"/>");
-    if placed.compact && !placed.grid.runs.is_empty() {
-        let starts = placed.grid.runs.iter().filter(|run| run.start > 0);
-        let ends: String = starts
-            .map(|run| {
-                let (x, y) = (placed.left_of(run.start), placed.top_of(run.row));
-                format!("M{} {}v{}", number(x), number(y), number(placed.cell_height))
-            })
-            .collect();
-        let _ = writeln!(out, "<path d=\"{ends}\" stroke=\"#000\" stroke-opacity=\"0.7\" stroke-width=\"0.6\"/>");
+    path(out, &thin, &format!("stroke=\"#000\" stroke-opacity=\"0.35\" stroke-width=\"{weight}\""));
+    if placed.compact && !grid.runs.is_empty() {
+        let mut ends = String::new();
+        for run in grid.runs.iter().filter(|run| run.start > 0) {
+            let (x, y) = (placed.left_of(run.start), placed.top_of(run.row));
+            let _ = write!(ends, "M{} {}v{}", Px(x), Px(y), Px(placed.cell_height));
+        }
+        path(out, &ends, "stroke=\"#000\" stroke-opacity=\"0.7\" stroke-width=\"0.6\"");
     }
-    let inner = |bands: &[Band], all: usize| -> Vec<usize> {
-        spans(bands, all).map(|(band, _)| band.start).filter(|&start| start > 0).collect()
-    };
-    let banded = inner(&placed.grid.row_bands, rows).into_iter().map(across);
-    let thick: String = banded.chain(inner(&placed.grid.column_bands, columns).into_iter().map(down)).collect();
-    let _ = writeln!(out, "<path d=\"{thick}\" stroke=\"{INK}\" stroke-width=\"2\"/>");
-    if (0..rows).flat_map(|row| placed.grid.row(row)).any(crate::Cell::is_absent) {
-        let outer = (0..=rows).map(|row| edges.across(row, Edge::Outer));
-        let frame: String = outer.chain((0..=columns).map(|column| edges.down(column, Edge::Outer))).collect();
-        let _ = writeln!(
-            out,
-            "<path d=\"{frame}\" fill=\"none\" stroke=\"{INK}\" stroke-width=\"1.5\" stroke-linecap=\"square\"/>"
-        );
-        return;
+    let inner =
+        |axis: &Axis| -> Vec<usize> { axis.spans().map(|(band, _)| band.start).filter(|&start| start > 0).collect() };
+    let banded = inner(&grid.row_axis).into_iter().map(across);
+    let thick: String = banded.chain(inner(&grid.column_axis).into_iter().map(down)).collect();
+    path(out, &thick, &format!("stroke=\"{INK}\" stroke-width=\"2\""));
+    let frame_style = format!("fill=\"none\" stroke=\"{INK}\" stroke-width=\"1.5\"");
+    if grid.cells().any(|(_, _, cell)| cell.is_absent()) {
+        let outer = (0..=rows).map(|row| line(placed, Direction::Across, row, Edge::Outer));
+        let outer = outer.chain((0..=columns).map(|column| line(placed, Direction::Down, column, Edge::Outer)));
+        path(out, &outer.collect::<String>(), &format!("{frame_style} stroke-linecap=\"square\""));
+    } else {
+        rect(out, placed.rect(0..rows, 0..columns), &frame_style);
     }
-    let (right, low) = placed.end();
-    let (x, y, wide, high) = (number(placed.x), number(placed.y), number(right - placed.x), number(low - placed.y));
-    let _ = writeln!(
-        out,
-        "<rect x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{high}\" fill=\"none\" stroke=\"{INK}\" stroke-width=\"1.5\"/>"
-    );
 }
 
-/// The lines along the edges of the cells that there are.
-struct Edges<'a, 'b> {
-    placed: &'a PlacedGrid<'b>,
+/// The direction of a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Across,
+    Down,
 }
 
-/// Which edges.
+/// Which edges of cells are drawn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Edge {
     /// Those of any cell.
@@ -94,49 +84,37 @@ enum Edge {
     Outer,
 }
 
-impl Edges<'_, '_> {
-    fn is_there(&self, row: Option<usize>, column: Option<usize>) -> bool {
-        let cell = row.zip(column).and_then(|(row, column)| self.placed.grid.cell(row, column));
+/// The line above a row or before a column, along the edges of the cells that there are.
+fn line(placed: &PlacedGrid<'_>, direction: Direction, index: usize, edge: Edge) -> String {
+    let is_across = direction == Direction::Across;
+    let is_there = |index: Option<usize>, along: usize| {
+        let cell = index.and_then(|index| match is_across {
+            true => placed.grid.cell(index, along),
+            false => placed.grid.cell(along, index),
+        });
         cell.is_some_and(|cell| !cell.is_absent())
-    }
-
-    /// The stretches of `0..all` in which one of the two sides has cells, or only one.
-    fn stretches(&self, all: usize, which: Edge, sides: impl Fn(usize) -> (bool, bool)) -> Vec<(usize, usize)> {
-        let drawn = |at: usize| match (which, sides(at)) {
-            (Edge::Any, (a, b)) => a || b,
-            (Edge::Outer, (a, b)) => a != b,
-        };
-        let drawn: Vec<_> = (0..all).filter(|&at| drawn(at)).collect();
-        drawn.chunk_by(|a, b| a + 1 == *b).map(|part| (part[0], part[0] + part.len())).collect()
-    }
-
-    /// The line above a row.
-    fn across(&self, row: usize, which: Edge) -> String {
-        let sides = |at| (self.is_there(row.checked_sub(1), Some(at)), self.is_there(Some(row), Some(at)));
-        let stretches = self.stretches(self.placed.grid.columns(), which, sides);
-        let y = number(self.placed.top_of(row));
-        let line = |(start, end): (usize, usize)| {
-            let wide = (end - start) as f64 * self.placed.cell_width;
-            format!("M{} {y}h{}", number(self.placed.left_of(start)), number(wide))
-        };
-        stretches.into_iter().map(line).collect()
-    }
-
-    /// The line before a column.
-    fn down(&self, column: usize, which: Edge) -> String {
-        let sides = |at| (self.is_there(Some(at), column.checked_sub(1)), self.is_there(Some(at), Some(column)));
-        let stretches = self.stretches(self.placed.grid.rows(), which, sides);
-        let x = number(self.placed.left_of(column));
-        let line = |(start, end): (usize, usize)| {
-            let high = (end - start) as f64 * self.placed.cell_height;
-            format!("M{x} {}v{}", number(self.placed.top_of(start)), number(high))
-        };
-        stretches.into_iter().map(line).collect()
-    }
+    };
+    let is_drawn = |&along: &usize| match (edge, is_there(index.checked_sub(1), along), is_there(Some(index), along)) {
+        (Edge::Any, before, after) => before || after,
+        (Edge::Outer, before, after) => before != after,
+    };
+    let all = if is_across { placed.grid.columns() } else { placed.grid.rows() };
+    let drawn: Vec<_> = (0..all).filter(is_drawn).collect();
+    let stretch = |part: &[usize]| match is_across {
+        true => {
+            let wide = part.len() as f64 * placed.cell_width;
+            format!("M{} {}h{}", Px(placed.left_of(part[0])), Px(placed.top_of(index)), Px(wide))
+        }
+        false => {
+            let high = part.len() as f64 * placed.cell_height;
+            format!("M{} {}v{}", Px(placed.left_of(index)), Px(placed.top_of(part[0])), Px(high))
+        }
+    };
+    drawn.chunk_by(|a, b| a + 1 == *b).map(stretch).collect()
 }
 
 /// Texts, one group for each size, place and ink.
-fn texts(out: &mut String, placed: &PlacedGrid<'_>) {
+fn draw_texts(out: &mut String, placed: &PlacedGrid<'_>) {
     let mut groups: BTreeMap<(&str, String, Rgb), String> = BTreeMap::new();
     for label in &placed.labels {
         let anchor = match label.place {
@@ -144,13 +122,12 @@ fn texts(out: &mut String, placed: &PlacedGrid<'_>) {
             Place::RowHeading => "end",
             Place::Axis => "start",
         };
-        let text = groups.entry((anchor, number(label.size), ink(placed, label))).or_default();
-        let _ =
-            writeln!(text, "<text x=\"{}\" y=\"{}\">{}</text>", number(label.x), number(label.y), escaped(&label.text));
+        let group = groups.entry((anchor, Px(label.size).to_string(), ink(placed, label))).or_default();
+        text(group, (label.x, label.y), "", &label.text);
     }
-    for ((anchor, size, ink), text) in groups {
+    for ((anchor, size, ink), texts) in groups {
         let ink = ink.hex();
-        let _ = write!(out, "<g text-anchor=\"{anchor}\" font-size=\"{size}\" fill=\"{ink}\">\n{text}</g>\n");
+        let _ = write!(out, "<g text-anchor=\"{anchor}\" font-size=\"{size}\" fill=\"{ink}\">\n{texts}</g>\n");
     }
 }
 
@@ -164,34 +141,16 @@ fn ink(placed: &PlacedGrid<'_>, label: &Label) -> Rgb {
     }
 }
 
-/// Frames, half a cell's line inside their cells so that neighbouring ones can be told apart.
-fn frames(out: &mut String, placed: &PlacedGrid<'_>) {
+/// Frames, half a cell's line inside their cells so that neighbouring ones can be told apart, and marks.
+fn draw_frames(out: &mut String, placed: &PlacedGrid<'_>) {
     for frame in &placed.grid.frames {
-        let (left, top) = (placed.left_of(frame.columns.start), placed.top_of(frame.rows.start));
-        let (right, low) = (placed.left_of(frame.columns.end), placed.top_of(frame.rows.end));
-        let _ = writeln!(
-            out,
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"2\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>",
-            number(left + 1.5),
-            number(top + 1.5),
-            number(right - left - 3.0),
-            number(low - top - 3.0),
-            frame.tone.rgb().hex()
-        );
+        let [x, y, wide, high] = placed.rect(frame.rows.clone(), frame.columns.clone());
+        let style = format!("rx=\"2\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"", frame.tone.rgb().hex());
+        rect(out, [x + 1.5, y + 1.5, wide - 3.0, high - 3.0], &style);
     }
-}
-
-fn marks(out: &mut String, placed: &PlacedGrid<'_>) {
-    for row in 0..placed.grid.rows() {
-        for (column, cell) in placed.grid.row(row).iter().enumerate() {
-            let Some(tone) = cell.mark else { continue };
-            let (x, y) = (number(placed.left_of(column)), number(placed.top_of(row)));
-            let (wide, high) = (number(placed.cell_width), number(placed.cell_height));
-            let colour = tone.rgb().hex();
-            let _ = writeln!(
-                out,
-                "<rect x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{high}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"3\"/>"
-            );
-        }
+    for (row, column, Cell { mark, .. }) in placed.grid.cells() {
+        let Some(tone) = mark else { continue };
+        let style = format!("fill=\"none\" stroke=\"{}\" stroke-width=\"3\"", tone.rgb().hex());
+        rect(out, placed.rect(row..row + 1, column..column + 1), &style);
     }
 }

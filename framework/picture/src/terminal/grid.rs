@@ -1,6 +1,7 @@
 //! A grid as aligned text.
 
-use crate::{Band, Cell, Fill, Grid, Rgb};
+use crate::text::join;
+use crate::{Axis, Fill, Grid, Rgb};
 
 use super::block::Block;
 use super::{Colours, Style};
@@ -11,7 +12,7 @@ pub(super) fn write(block: &mut Block, grid: &Grid, style: &Style) {
     plan.write_axes(block);
     plan.write_headings(block);
     for row in 0..grid.rows() {
-        if row > 0 && grid.row_bands.iter().any(|band| band.start == row) && plan.has_row_rules() {
+        if row > 0 && grid.row_axis.band_at(row).is_some() && plan.has_row_rules() {
             plan.write_rule(block);
         }
         plan.write_row(block, row);
@@ -41,16 +42,13 @@ const PAD: usize = 1;
 
 impl<'a> Plan<'a> {
     fn of(grid: &'a Grid, style: &Style) -> Self {
-        let longest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
-        let band = longest(&mut grid.row_bands.iter().map(|band| band.heading.chars().count()));
-        let heading = longest(&mut grid.row_headings.iter().map(|text| text.chars().count()));
-        let widths: Vec<_> = (0..grid.columns())
-            .map(|column| {
-                let cells = (0..grid.rows()).filter_map(|row| grid.cell(row, column));
-                let texts = longest(&mut cells.map(|cell| text_of(cell).chars().count()));
-                texts.max(grid.column_heading(column).chars().count())
-            })
-            .collect();
+        let band = longest(grid.row_axis.bands.iter().map(|band| band.heading.as_str()));
+        let heading = longest(grid.row_axis.headings.iter().map(String::as_str));
+        let mut widths: Vec<_> =
+            (0..grid.columns()).map(|column| longest([grid.column_axis.heading(column)])).collect();
+        for (_, column, cell) in grid.cells() {
+            widths[column] = widths[column].max(cell.text().chars().count());
+        }
         let mut plan = Self { grid, colours: style.colours, band, heading, widths, shown: grid.columns() };
         if let Some(room) = style.width {
             while plan.shown > 1 && plan.wide() > room {
@@ -71,34 +69,33 @@ impl<'a> Plan<'a> {
 
     /// Whether a border stands before a column: before the first one always.
     fn border(&self, column: usize) -> bool {
-        column == 0 || self.grid.column_bands.iter().any(|band| band.start == column)
+        column == 0 || self.grid.column_axis.band_at(column).is_some()
     }
 
     /// Bands of one row each would be ruled into nothing but rules.
     fn has_row_rules(&self) -> bool {
-        self.grid.row_bands.len() * 2 <= self.grid.rows()
+        self.grid.row_axis.bands.len() * 2 <= self.grid.rows()
     }
 
     fn write_axes(&self, block: &mut Block) {
-        let Grid { row_axis, column_axis, .. } = self.grid;
-        match (row_axis.is_empty(), column_axis.is_empty()) {
-            (true, true) => {}
-            (true, false) => block.text(&format!("columns: {column_axis}")),
-            (false, true) => block.text(&format!("rows: {row_axis}")),
-            (false, false) => block.text(&format!("rows: {row_axis}, columns: {column_axis}")),
+        let (rows, columns) = (&self.grid.row_axis.name, &self.grid.column_axis.name);
+        let named = [("rows", rows), ("columns", columns)].into_iter().filter(|(_, name)| !name.is_empty());
+        let line = join(named.map(|(side, name)| format!("{side}: {name}")), ", ");
+        if !line.is_empty() {
+            block.text(&line);
         }
     }
 
     fn write_headings(&self, block: &mut Block) {
-        if self.grid.column_bands.iter().any(|band| !band.heading.is_empty()) {
+        if self.grid.column_axis.bands.iter().any(|band| !band.heading.is_empty()) {
             block.text(&self.band_headings());
         }
-        if self.grid.column_headings.iter().any(|heading| !heading.is_empty()) {
+        if self.grid.column_axis.headings.iter().any(|heading| !heading.is_empty()) {
             let mut line = " ".repeat(self.left());
             for column in 0..self.shown {
                 line.push_str(if self.border(column) { "│" } else { "" });
                 let wide = self.widths[column] + PAD;
-                line.push_str(&format!("{:>wide$} ", self.grid.column_heading(column)));
+                line.push_str(&format!("{:>wide$} ", self.grid.column_axis.heading(column)));
             }
             block.text(&line);
         }
@@ -111,7 +108,7 @@ impl<'a> Plan<'a> {
         for column in (0..self.shown).filter(|&column| self.border(column)) {
             let end = (column + 1..self.shown).find(|&next| self.border(next)).unwrap_or(self.shown);
             let room: usize = self.widths[column..end].iter().map(|wide| wide + 2 * PAD).sum();
-            let heading = heading_at(&self.grid.column_bands, column);
+            let heading = band_heading(&self.grid.column_axis, column);
             let cut: String = heading.chars().take(room).collect();
             line.push_str(&format!("│{cut:<room$}"));
         }
@@ -131,14 +128,14 @@ impl<'a> Plan<'a> {
         let (band, heading) = (self.band, self.heading);
         let mut line = String::new();
         if band > 0 {
-            line.push_str(&format!("{:<band$} ", heading_at(&self.grid.row_bands, row)));
+            line.push_str(&format!("{:<band$} ", band_heading(&self.grid.row_axis, row)));
         }
-        line.push_str(&format!("{:>heading$}", self.grid.row_heading(row)));
+        line.push_str(&format!("{:>heading$}", self.grid.row_axis.heading(row)));
         for (column, cell) in self.grid.row(row).iter().enumerate().take(self.shown) {
             line.push_str(if self.border(column) { "│" } else { "" });
             let wide = self.widths[column];
             let (before, after) = if cell.mark.is_some() { ('>', '<') } else { (' ', ' ') };
-            let text = text_of(cell);
+            let text = cell.text();
             let blank = " ".repeat(wide - text.chars().count());
             line.push_str(&painted(&format!("{blank}{before}{text}{after}"), cell.fill, self.colours));
         }
@@ -146,12 +143,13 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn heading_at(bands: &[Band], start: usize) -> &str {
-    bands.iter().find(|band| band.start == start).map_or("", |band| band.heading.as_str())
+fn band_heading(axis: &Axis, start: usize) -> &str {
+    axis.band_at(start).map_or("", |band| band.heading.as_str())
 }
 
-fn text_of(cell: &Cell) -> String {
-    cell.text()
+/// Characters of the longest text.
+fn longest<'a>(texts: impl IntoIterator<Item = &'a str>) -> usize {
+    texts.into_iter().map(|text| text.chars().count()).max().unwrap_or(0)
 }
 
 /// A text on a fill, in the ink that reads best on it.

@@ -5,15 +5,18 @@ use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{Path, Plan, Rounds};
 use tilewright_target::TargetDescription;
 
-use super::axes::Plane;
-use super::layout::{add_all, small_enough};
+use super::ColourBy;
+use super::axes::Axes;
+use super::banks::Banked;
+use super::layout::{add_all, check_layout_size};
 use super::memory::{MemoryView, banks_in_words};
 use super::origin::{Origins, Place};
 use super::positions::Positions;
-use super::tensor::{self, Holders};
-use super::{ColourBy, element_link, hardware};
-use crate::banks::Banked;
-use crate::{Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone, plane};
+use super::sliced::SlicedPlane;
+use super::tensor::Drawn;
+use crate::error::check_size;
+use crate::text::join;
+use crate::{Axis, Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 
 /// A conversion between two distributed layouts of one tensor, and the plan for it.
 #[derive(Debug, Clone, Copy)]
@@ -40,27 +43,40 @@ pub struct ConversionView<'a> {
 /// [`PictureError`]: layouts that are too large, or not of one tensor.
 pub fn conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
     let (src, dst) = (Layout::Distributed(view.src.clone()), Layout::Distributed(view.dst.clone()));
-    small_enough(&src)?;
-    small_enough(&dst)?;
+    check_layout_size(&src)?;
+    check_layout_size(&dst)?;
     let origins = Origins::new(view.src, view.dst)?;
     let rounds = view.plan.rounds();
     let mut picture = Picture::new(format!("{} on {}", view.name, view.target.name));
     picture.legend = key(&origins);
-    let ways: Vec<_> = picture.legend.iter().map(|(_, said)| said.as_str()).collect();
-    picture.caption = vec![view.said(), format!("of the elements, {}", ways.join("; "))];
-    let cells = "T3:1 is lane 3, register 1; before: colours by lane; after: by how far an element moves";
-    picture.caption.push(cells.to_owned());
+    picture.caption = vec![
+        view.path_in_words(),
+        format!("of the elements, {}", join(picture.legend.iter().map(|(_, said)| said), "; ")),
+        "T3:1 is lane 3, register 1; before: colours by lane; after: by how far an element moves".to_owned(),
+    ];
     let ins = view.dst.ins();
     let paint = |input: u64| {
         let (way, from) = origins.of(input);
         (way.fill(), arrival(Place::of(ins, input), from, rounds, view.dst))
     };
-    let before = Positions::new(&src, ColourBy::Lane);
-    let after = Positions::new(&dst, ColourBy::Lane).painted(&paint);
-    let sides = [("before", view.src, &before), ("after", view.dst, &after)];
-    add_tensors(&mut picture, sides)?;
+    let planes = [SlicedPlane::new(view.src.outs(), None)?, SlicedPlane::new(view.dst.outs(), None)?];
+    let before = Drawn::new(view.src, &planes[0], Positions::new(&src, ColourBy::Lane))?;
+    let after = Drawn::new(view.dst, &planes[1], Positions::new(&dst, ColourBy::Lane).painted(&paint))?;
+    for slice in 0..planes[0].slices.count() {
+        picture.start_row();
+        add_all(&mut picture, vec![titled("before", before.tensor(slice)), titled("after", after.tensor(slice))]);
+    }
     picture.add(Panel::table("plan", numbers(view.plan)));
-    add_hardware(&mut picture, sides)?;
+    // The hardware before and after: beside each other if each is one panel.
+    let mut hardware = [("before", &before), ("after", &after)]
+        .map(|(name, drawn)| drawn.hardware().into_iter().map(|panel| titled(name, panel)).collect::<Vec<_>>());
+    if let [[_], [_]] = hardware.each_ref().map(Vec::as_slice) {
+        hardware = [hardware.concat(), Vec::new()];
+    }
+    for panels in hardware {
+        picture.start_row();
+        add_all(&mut picture, panels);
+    }
     picture.start_row();
     if let Some(rounds) = rounds {
         picture.add(view.exchange(rounds)?);
@@ -69,52 +85,15 @@ pub fn conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
     Ok(picture)
 }
 
-/// What the colours mean, and how many elements each is for.
+/// The meaning of the colours, and how many elements each is for.
 fn key(origins: &Origins) -> Vec<(Fill, String)> {
     let counts = origins.counts();
     let all: usize = counts.iter().map(|(_, count)| count).sum();
     counts.into_iter().map(|(way, count)| (way.fill(), format!("{}: {count} of {all}", way.said()))).collect()
 }
 
-/// A layout of the conversion with its name, and how its positions are drawn.
-type Side<'a> = (&'static str, &'a LinearLayout, &'a Positions<'a>);
-
-/// The slices of the tensor, before and after.
-fn add_tensors(picture: &mut Picture, sides: [Side<'_>; 2]) -> Result<(), PictureError> {
-    let holders = sides.map(|(_, linear, _)| Holders::of(linear));
-    let planes = [Plane::new(sides[0].1.outs(), None)?, Plane::new(sides[1].1.outs(), None)?];
-    for slice in 0..planes[0].slice_count() {
-        if slice > 0 {
-            picture.start_row();
-        }
-        let mut panels = Vec::new();
-        for (((name, linear, positions), holders), plane) in sides.iter().zip(&holders).zip(&planes) {
-            panels.extend(titled(name, vec![tensor::panel(linear, plane, holders, positions, slice)]));
-        }
-        add_all(picture, panels);
-    }
-    Ok(())
-}
-
-/// The hardware before and after: beside each other where each is one panel.
-fn add_hardware(picture: &mut Picture, sides: [Side<'_>; 2]) -> Result<(), PictureError> {
-    let mut all = Vec::new();
-    for (name, linear, positions) in sides {
-        let plane = Plane::new(linear.outs(), None)?;
-        all.push(titled(name, hardware::panels(linear, &plane, positions)));
-    }
-    if all.iter().all(|panels| panels.len() == 1) {
-        all = vec![all.concat()];
-    }
-    for panels in all {
-        picture.start_row();
-        add_all(picture, panels);
-    }
-    Ok(())
-}
-
-fn titled(name: &str, panels: Vec<Panel>) -> Vec<Panel> {
-    panels.into_iter().map(|panel| Panel { title: format!("{name}: {}", panel.title), ..panel }).collect()
+fn titled(name: &str, panel: Panel) -> Panel {
+    Panel { title: format!("{name}: {}", panel.title), ..panel }
 }
 
 /// What is said of a place that an element arrives at.
@@ -160,11 +139,11 @@ fn numbers(plan: &Plan) -> Table {
         rows.push(vec!["shared bytes of the block".to_owned(), plan.figures.shared_bytes.to_string()]);
     }
     rows.push(vec!["cycles of the block".to_owned(), format!("{:.0}", plan.figures.cost)]);
-    Table { header: ["per warp", "plan", "bound"].map(str::to_owned).to_vec(), rows }
+    Table::new(["per warp", "plan", "bound"], rows)
 }
 
 impl ConversionView<'_> {
-    fn said(&self) -> String {
+    fn path_in_words(&self) -> String {
         let path = match self.plan.path {
             Path::None => "every element is in its place",
             Path::Register => "registers of each lane are renamed",
@@ -182,30 +161,23 @@ impl ConversionView<'_> {
     /// For each round and lane of warp 0 the lane that it receives from.
     fn exchange(&self, rounds: Rounds<'_>) -> Result<Panel, PictureError> {
         let (lanes, registers) = (1u64 << self.dst.in_bits(Dim::LANE), 1u64 << self.dst.in_bits(Dim::REGISTER));
-        let elements = plane::Plane::new(self.dst.outs())?;
-        let mut grid = Grid::new(rounds.count() as usize, lanes as usize);
-        (grid.row_axis, grid.column_axis) = ("round".to_owned(), "lane".to_owned());
-        grid.row_headings = (0..rounds.count()).map(|round| round.to_string()).collect();
-        grid.column_headings = (0..lanes).map(|lane| lane.to_string()).collect();
-        for round in 0..rounds.count() {
-            for lane in 0..lanes {
-                let from = rounds.source(round, lane) % lanes;
-                let fill = if rounds.stays(round) { Fill::tone(Tone::Good) } else { Fill::hue(from, lanes) };
-                let cell = Cell::new(from.to_string()).fill(fill).kin(format!("lane {lane}"));
-                grid.set(
-                    round as usize,
-                    lane as usize,
-                    cell.hover(format!("round {round}: lane {lane} receives from lane {from}")),
-                );
-            }
-        }
+        check_size("the tensor", self.dst.outs().bits())?;
+        let axes = Axes::new(self.dst.outs());
+        let (row_axis, column_axis) = (Axis::new("round", 0..rounds.count()), Axis::new("lane", 0..lanes));
+        let mut grid = Grid::of(row_axis, column_axis, |round, lane| {
+            let (round, lane) = (round as u64, lane as u64);
+            let from = rounds.source(round, lane) % lanes;
+            Cell::new(from.to_string())
+                .fill(if rounds.stays(round) { Fill::tone(Tone::Good) } else { Fill::hue(from, lanes) })
+                .kin(format!("lane {lane}"))
+                .hover(format!("round {round}: lane {lane} receives from lane {from}"))
+        });
+        let at = |dim, index: u64| self.dst.ins().shift_of(dim).map_or(0, |shift| index << shift);
         for (register, lane) in (0..registers).flat_map(|register| (0..lanes).map(move |lane| (register, lane))) {
-            let at = |dim, index: u64| self.dst.ins().shift_of(dim).map_or(0, |shift| index << shift);
-            let input = at(Dim::REGISTER, register) | at(Dim::LANE, lane);
-            let element = self.dst.apply_packed(input);
+            let element = self.dst.apply_packed(at(Dim::REGISTER, register) | at(Dim::LANE, lane));
             if let Some(cell) = grid.cell_mut(rounds.of(register, lane) as usize, lane as usize) {
-                cell.links.push(element_link(&elements.coordinates(element)));
-                cell.hover.push(format!("register {register}: element {}", elements.name(element)));
+                cell.links.push(axes.link(element));
+                cell.hover.push(format!("register {register}: {}", axes.link(element)));
             }
         }
         let stays = (0..rounds.count()).filter(|&round| rounds.stays(round)).count();
@@ -249,10 +221,10 @@ impl ConversionView<'_> {
         let scratch = Panel::grid("scratch memory", banked.memory_grid());
         picture.add(scratch.caption("in each cell the element; colours are banks").caption(banks_in_words(first.row)));
         picture.add(Panel::grid("bits of the offset", banked.address_grid()?));
-        let elements = plane::Plane::new(memory.linear.outs())?;
+        let axes = Axes::new(memory.linear.outs());
         picture.start_row();
         for served in &served {
-            picture.add(served.panel(&elements));
+            picture.add(served.panel(&axes));
         }
         if store.is_none() {
             picture.add(Panel::note("stores", ["what lanes store is not what the layout before says: not drawn"]));

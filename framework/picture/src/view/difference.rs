@@ -2,12 +2,14 @@
 
 use tilewright_layout::{Dim, Layout, LinearLayout};
 
-use crate::{Content, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
-
-use super::axes::Plane;
+use super::LayoutOptions;
+use super::layout::check_layout_size;
+use super::matrix::{bits, coordinates, is_one, matrix_grid};
 use super::positions::Positions;
-use super::tensor::{self, Holders};
-use super::{LayoutOptions, matrix_grid};
+use super::sliced::SlicedPlane;
+use super::tensor::Drawn;
+use crate::text::join;
+use crate::{Content, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 
 /// Two layouts side by side: each element's cell says who holds it and whether that is the same in
 /// both, the first element that differs is marked in both, and below stand the two matrices with the
@@ -21,206 +23,170 @@ pub fn difference(
     right: (&str, &Layout),
     options: &LayoutOptions,
 ) -> Result<Picture, PictureError> {
-    same_tensor(left, right)?;
-    let outs = left.1.linear().outs();
-    let plane = Plane::new(outs, options.plane)?;
-    let sides = [Side::new(left, options)?, Side::new(right, options)?];
-    let found = Differences::between(&sides[0], &sides[1], &plane);
+    check_same_tensor(left, right)?;
+    let plane = SlicedPlane::new(left.1.linear().outs(), options.plane)?;
+    let sides = [Side::new(left, &plane, options)?, Side::new(right, &plane, options)?];
+    let found = Differences::between(&sides, &plane);
     let mut picture = Picture::new(title);
-    picture.caption.push(found.summary(&sides, &plane, outs));
+    picture.caption.push(found.summary(&sides, &plane));
     picture.legend = vec![(Fill::tone(Tone::Good), "the same in both".to_owned())];
     if found.first.is_some() {
         picture.legend.push((Fill::tone(Tone::Warn), "different".to_owned()));
         picture.legend.push((Fill::tone(Tone::Bad), "the first element that differs (frame)".to_owned()));
     }
-    for slice in 0..plane.slice_count() as usize {
-        if slice > 0 {
-            picture.start_row();
-        }
+    for slice in 0..plane.slices.count() {
         for side in &sides {
-            picture.add(side.panel(slice, &plane, &found));
+            picture.add(side.tensor(slice, &plane, &found));
         }
+        picture.start_row();
     }
-    picture.start_row();
-    for (side, other) in [(&sides[0], &sides[1]), (&sides[1], &sides[0])] {
+    let [left, right] = [&sides[0], &sides[1]];
+    for (side, other) in [(left, right), (right, left)] {
         picture.add(Panel::grid(format!("{}: matrix", side.name), marked_matrix(side.linear, other.linear)));
     }
-    let table = bases(&sides[0], &sides[1]);
+    let table = different_bases(left, right);
     if !table.rows.is_empty() {
         picture.add(Panel::table("bases that differ", table));
     }
     Ok(picture)
 }
 
-fn same_tensor(left: (&str, &Layout), right: (&str, &Layout)) -> Result<(), PictureError> {
-    let shape = |layout: &Layout| {
+fn check_same_tensor(left: (&str, &Layout), right: (&str, &Layout)) -> Result<(), PictureError> {
+    let [shape, other] = [left.1, right.1].map(|layout| {
         let mut axes: Vec<_> = layout.linear().outs().iter().collect();
         axes.sort();
         axes
-    };
-    if shape(left.1) == shape(right.1) {
+    });
+    if shape == other {
         return Ok(());
     }
-    let said = |layout: &Layout| {
-        shape(layout).iter().map(|(dim, bits)| format!("{dim} 2^{bits}")).collect::<Vec<_>>().join(" x ")
-    };
-    Err(PictureError::NotDrawable {
-        what: format!("the difference of {} and {}", left.0, right.0),
-        reason: format!("one is of a tensor of {}, the other of {}", said(left.1), said(right.1)),
-        remedy: "give both for one shape".to_owned(),
-    })
+    let said = |shape: &[(Dim, u32)]| join(shape.iter().map(|(dim, bits)| format!("{dim} 2^{bits}")), " x ");
+    Err(PictureError::not_drawable(
+        format!("the difference of {} and {}", left.0, right.0),
+        format!("one is of a tensor of {}, the other of {}", said(&shape), said(&other)),
+        "give both for one shape",
+    ))
 }
 
 /// One of the two layouts.
 struct Side<'a> {
     name: &'a str,
     linear: &'a LinearLayout,
-    holders: Holders,
-    positions: Positions<'a>,
+    drawn: Drawn<'a>,
 }
 
 impl<'a> Side<'a> {
-    fn new((name, layout): (&'a str, &'a Layout), options: &LayoutOptions) -> Result<Self, PictureError> {
-        super::layout::small_enough(layout)?;
+    fn new(
+        (name, layout): (&'a str, &'a Layout),
+        plane: &'a SlicedPlane<'a>,
+        options: &LayoutOptions,
+    ) -> Result<Self, PictureError> {
+        check_layout_size(layout)?;
         let linear = layout.linear();
-        Ok(Self { name, linear, holders: Holders::of(linear), positions: Positions::new(layout, options.colour) })
+        Ok(Self { name, linear, drawn: Drawn::new(linear, plane, Positions::new(layout, options.colour))? })
     }
 
-    /// Who holds an element: positions by dim, those of size one left out. Axes of the two layouts may
-    /// be listed in different orders, so elements are named by coordinates.
-    fn holders_of(&self, coordinates: &[(Dim, u64)]) -> Vec<Vec<(Dim, u64)>> {
-        let element = self.linear.outs().pack(coordinates).unwrap_or(0);
-        let place = |&input: &u64| {
-            let ins = self.linear.ins();
-            let mut place: Vec<_> = ins.unpack(input).filter(|&(dim, _)| ins.bits_of(dim) > 0).collect();
-            place.sort_unstable();
-            place
-        };
-        let mut all: Vec<_> = self.holders.at(element).iter().map(place).collect();
-        all.sort_unstable();
-        all
+    /// Who holds an element: positions by dim, those of size one left out.
+    fn holders(&self, element: u64) -> Vec<Vec<(Dim, u64)>> {
+        let ins = self.linear.ins();
+        let place = |&input: &u64| sorted(ins.unpack(input).filter(|&(dim, _)| ins.bits_of(dim) > 0));
+        sorted(self.drawn.holders(element).iter().map(place))
     }
 
-    fn said(&self, coordinates: &[(Dim, u64)]) -> String {
-        let held = self.holders.at(self.linear.outs().pack(coordinates).unwrap_or(0));
-        match held {
+    fn said(&self, element: u64) -> String {
+        let positions = &self.drawn.positions;
+        match self.drawn.holders(element) {
             [] => "nobody".to_owned(),
-            [one] => self.positions.said(*one),
-            [one, more @ ..] => format!("{} and {} more", self.positions.said(*one), more.len()),
+            [one] => positions.said(*one),
+            [one, more @ ..] => format!("{} and {} more", positions.said(*one), more.len()),
         }
     }
 
-    fn panel(&self, slice: usize, plane: &Plane, found: &Differences) -> Panel {
-        let mut panel = tensor::panel(self.linear, plane, &self.holders, &self.positions, slice as u64);
+    fn tensor(&self, slice: usize, plane: &SlicedPlane<'_>, found: &Differences) -> Panel {
+        let mut panel = self.drawn.tensor(slice);
         panel.title = format!("{}: {}", self.name, panel.title);
         if let Content::Grid(grid) = &mut panel.content {
-            found.paint(grid, slice);
+            for (row, column, cell) in grid.cells_mut() {
+                let element = plane.element(slice, row, column);
+                cell.fill = Fill::tone(if found.differs[element as usize] { Tone::Warn } else { Tone::Good });
+                cell.mark = (found.first == Some(element)).then_some(Tone::Bad);
+            }
         }
         panel
     }
 }
 
-/// Where two layouts differ: slice, row and column of every element that does, in order.
+fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all: Vec<_> = items.collect();
+    all.sort_unstable();
+    all
+}
+
+/// Where two layouts differ.
 struct Differences {
-    places: Vec<(usize, usize, usize)>,
-    first: Option<Vec<(Dim, u64)>>,
-    first_place: Option<(usize, usize, usize)>,
+    /// Whether they do, for each packed element.
+    differs: Vec<bool>,
+    /// The first element that differs, in the order of the axes.
+    first: Option<u64>,
 }
 
 impl Differences {
-    fn between(left: &Side<'_>, right: &Side<'_>, plane: &Plane) -> Self {
-        let outs = left.linear.outs();
-        let mut found = Self { places: Vec::new(), first: None, first_place: None };
-        let mut least: Option<Vec<u64>> = None;
-        for slice in 0..plane.slice_count() {
-            let fixed = plane.slice(slice);
-            for row in 0..1u64 << plane.rows.bits {
-                for column in 0..1u64 << plane.columns.bits {
-                    let element = plane.element(outs, &fixed, row, column);
-                    let coordinates: Vec<_> = outs.unpack(element).collect();
-                    if left.holders_of(&coordinates) == right.holders_of(&coordinates) {
-                        continue;
-                    }
-                    let place = (slice as usize, row as usize, column as usize);
-                    found.places.push(place);
-                    let order = plane.coordinates(outs, element);
-                    if least.as_ref().is_none_or(|least| order < *least) {
-                        (found.first, found.first_place, least) = (Some(coordinates), Some(place), Some(order));
-                    }
-                }
-            }
-        }
-        found
+    fn between([left, right]: &[Side<'_>; 2], plane: &SlicedPlane<'_>) -> Self {
+        let elements = 0..1u64 << plane.axes.space.bits();
+        let differs: Vec<_> = elements.clone().map(|element| left.holders(element) != right.holders(element)).collect();
+        let first = elements.filter(|&element| differs[element as usize]);
+        let first = first.min_by_key(|&element| plane.axes.coordinates(element));
+        Self { differs, first }
     }
 
-    fn paint(&self, grid: &mut Grid, slice: usize) {
-        for row in 0..grid.rows() {
-            for column in 0..grid.columns() {
-                let place = (slice, row, column);
-                let differs = self.places.binary_search(&place).is_ok();
-                if let Some(cell) = grid.cell_mut(row, column) {
-                    cell.fill = Fill::tone(if differs { Tone::Warn } else { Tone::Good });
-                    cell.mark = (self.first_place == Some(place)).then_some(Tone::Bad);
-                }
-            }
-        }
-    }
-
-    fn summary(&self, sides: &[Side<'_>; 2], plane: &Plane, outs: &tilewright_layout::Space) -> String {
-        let all = 1u64 << outs.bits();
-        let Some(first) = &self.first else {
+    fn summary(&self, sides: &[Side<'_>; 2], plane: &SlicedPlane<'_>) -> String {
+        let all = self.differs.len();
+        let Some(first) = self.first else {
             return match sides[0].linear == sides[1].linear {
                 true => format!("the same map: all {all} elements are held alike"),
                 false => format!("all {all} elements are held alike; only the dims are listed differently"),
             };
         };
-        let element = outs.pack(first).unwrap_or(0);
-        let names: Vec<_> = plane.coordinates(outs, element).iter().map(u64::to_string).collect();
+        let count = self.differs.iter().filter(|&&differs| differs).count();
         let [left, right] = sides.each_ref().map(|side| format!("{}: {}", side.name, side.said(first)));
-        format!("{} of {all} elements differ; the first is {}: {left}, {right}", self.places.len(), names.join(","))
+        let name = plane.axes.name(first);
+        format!("{count} of {all} elements differ; the first is {name}: {left}, {right}")
     }
 }
 
 /// A matrix whose columns that the other layout has otherwise, or not at all, are coloured.
 fn marked_matrix(linear: &LinearLayout, other: &LinearLayout) -> Grid {
     let mut grid = matrix_grid(linear);
-    let bits = linear.ins().iter().flat_map(|(dim, bits)| (0..bits as usize).map(move |bit| (dim, bit)));
-    for (column, (dim, bit)) in bits.enumerate() {
-        let same = basis(linear, dim, bit) == basis(other, dim, bit);
-        let (one, zero) = if same { (Tone::Strong, Tone::Good) } else { (Tone::Bad, Tone::Warn) };
-        for row in 0..grid.rows() {
-            let is_one = linear.columns()[column] >> row & 1 == 1;
-            if let Some(cell) = grid.cell_mut(row, column) {
-                cell.fill = Fill::tone(if is_one { one } else { zero });
-            }
-        }
+    let same = bits(linear.ins()).into_iter().map(|(dim, bit)| basis(linear, dim, bit) == basis(other, dim, bit));
+    let same: Vec<bool> = same.collect();
+    for (row, column, cell) in grid.cells_mut() {
+        cell.fill = Fill::tone(match (same[column], is_one(linear, row, column)) {
+            (true, true) => Tone::Strong,
+            (true, false) => Tone::Good,
+            (false, true) => Tone::Bad,
+            (false, false) => Tone::Warn,
+        });
     }
     grid
 }
 
-/// The image of a basis, axis by axis in one order for all layouts; none where the dim has no such bit.
-fn basis(linear: &LinearLayout, dim: Dim, bit: usize) -> Option<Vec<(Dim, u64)>> {
-    let mut image: Vec<_> = linear.outs().unpack(*linear.columns_of(dim).get(bit)?).collect();
-    image.sort_unstable();
-    Some(image)
+/// The image of a basis, axis by axis in one order for all layouts; `None` if the dim has no such bit.
+fn basis(linear: &LinearLayout, dim: Dim, bit: u32) -> Option<Vec<(Dim, u64)>> {
+    Some(sorted(linear.outs().unpack(*linear.columns_of(dim).get(bit as usize)?)))
 }
 
-fn bases(left: &Side<'_>, right: &Side<'_>) -> Table {
-    let header = vec!["basis".to_owned(), left.name.to_owned(), right.name.to_owned()];
+fn different_bases(left: &Side<'_>, right: &Side<'_>) -> Table {
     let mut dims: Vec<_> = left.linear.ins().dims().collect();
     dims.extend(right.linear.ins().dims().filter(|dim| !left.linear.ins().contains(*dim)));
-    let said = |image: Option<Vec<(Dim, u64)>>| match image {
-        None => "-".to_owned(),
-        Some(image) => image.iter().map(|(dim, at)| format!("{dim} {at}")).collect::<Vec<_>>().join(", "),
-    };
+    let said = |image: Option<Vec<(Dim, u64)>>| image.map_or_else(|| "-".to_owned(), coordinates);
     let mut rows = Vec::new();
     for dim in dims {
-        for bit in 0..left.linear.in_bits(dim).max(right.linear.in_bits(dim)) as usize {
+        for bit in 0..left.linear.in_bits(dim).max(right.linear.in_bits(dim)) {
             let (a, b) = (basis(left.linear, dim, bit), basis(right.linear, dim, bit));
             if a != b {
                 rows.push(vec![format!("{dim} {}", 1u64 << bit), said(a), said(b)]);
             }
         }
     }
-    Table { header, rows }
+    Table::new(["basis", left.name, right.name], rows)
 }

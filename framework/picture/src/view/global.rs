@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_target::TargetDescription;
 
-use crate::access::{Access, Accesses, Question};
-use crate::plane::Plane;
-use crate::runs::{Runs, ranges};
-use crate::view::element_link;
-use crate::{Band, Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
+use super::access::{Access, AccessSpec, Accesses};
+use super::runs::{Values, runs};
+use super::stacked::StackedPlane;
+use crate::text::ranges;
+use crate::{Axis, Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 
 /// Requests that the table lists.
 const MOST_REQUESTS: usize = 32;
@@ -47,7 +47,7 @@ pub struct GlobalView<'a> {
 pub fn global(view: &GlobalView<'_>) -> Result<Picture, PictureError> {
     view.check()?;
     let memory = dense(view.layout, view.order)?;
-    let question = Question {
+    let spec = AccessSpec {
         registers: view.layout,
         memory: &memory,
         element_bits: view.element_bits,
@@ -55,7 +55,7 @@ pub fn global(view: &GlobalView<'_>) -> Result<Picture, PictureError> {
         warp: view.warp,
         copies: true,
     };
-    let requests = Requests { view, accesses: question.answer()?, plane: Plane::new(memory.linear.outs())? };
+    let requests = Requests { view, accesses: spec.accesses()?, plane: StackedPlane::new(memory.linear.outs())? };
     let mut picture = Picture::new(format!("{} in global memory of {}", view.name, view.target.name));
     picture.caption = requests.said();
     picture.add(requests.one());
@@ -68,9 +68,7 @@ pub fn global(view: &GlobalView<'_>) -> Result<Picture, PictureError> {
 
 impl GlobalView<'_> {
     fn check(&self) -> Result<(), PictureError> {
-        let wrong = |reason: String, remedy: &str| {
-            Err(PictureError::NotDrawable { what: "the accesses".to_owned(), reason, remedy: remedy.to_owned() })
-        };
+        let wrong = |reason: String, remedy: &str| Err(PictureError::not_drawable("the accesses", reason, remedy));
         let mut sorted = self.order.to_vec();
         sorted.sort_unstable();
         let rank = self.layout.outs().dims().filter(|dim| dim.tensor_axis().is_some()).count();
@@ -103,7 +101,7 @@ fn dense(layout: &LinearLayout, order: &[usize]) -> Result<MemoryLayout, Picture
 struct Requests<'a> {
     view: &'a GlobalView<'a>,
     accesses: Accesses,
-    plane: Plane<'a>,
+    plane: StackedPlane<'a>,
 }
 
 impl Requests<'_> {
@@ -161,21 +159,14 @@ impl Requests<'_> {
         let (line, bytes) = (self.view.line_bytes, self.accesses.bytes());
         let lines: Vec<u64> = self.touched(access, line).into_iter().collect();
         let touched = self.touched(access, self.sector_bytes());
-        let across = line / bytes;
-        let mut grid = Grid::new(lines.len(), across as usize);
-        grid.row_axis = "byte".to_owned();
-        grid.column_axis = "sector".to_owned();
-        grid.row_headings = lines.iter().map(|at| (at * line).to_string()).collect();
-        let sectors = line / self.sector_bytes();
-        let starts = (0..sectors).map(|sector| (sector, (sector * self.sector_bytes()).div_ceil(bytes)));
-        grid.column_bands = starts.map(|(sector, start)| Band::new(start as usize, sector.to_string())).collect();
-        for (row, &at) in lines.iter().enumerate() {
-            for column in 0..across {
-                let byte = at * line + column * bytes;
-                let fetched = touched.contains(&(byte / self.sector_bytes()));
-                grid.set(row, column as usize, self.byte_cell(access, byte, fetched));
-            }
-        }
+        let sector = self.sector_bytes();
+        let starts = (0..line / sector).map(|at| ((at * sector).div_ceil(bytes) as usize, at.to_string()));
+        let rows = Axis::new("byte", lines.iter().map(|at| at * line));
+        let columns = Axis::blank("sector", (line / bytes) as usize).bands(starts);
+        let grid = Grid::of(rows, columns, |row, column| {
+            let byte = lines[row] * line + column as u64 * bytes;
+            self.byte_cell(access, byte, touched.contains(&(byte / sector)))
+        });
         let lanes = access.addresses.iter().flatten().count();
         Panel::grid(format!("request {worst} of {}", self.count()), grid)
             .caption(format!(
@@ -196,19 +187,15 @@ impl Requests<'_> {
                 false => Cell::default().hover(format!("byte {byte}: not transferred")),
             };
         };
-        let held = &access.held[first as usize];
-        let mut cell = Cell::new(format!("T{}", ranges(&lanes)))
+        Cell::new(format!("T{}", ranges(&lanes)))
             .fill(Fill::hue(first, access.addresses.len() as u64))
+            .links(access.held[first as usize].iter().map(|&element| self.plane.axes.link(element)))
+            .kins(lanes.iter().map(|lane| format!("lane {lane}")))
             .hover(format!("bytes {byte} to {}", byte + self.accesses.bytes() - 1))
-            .hover(format!("lane {}", ranges(&lanes)));
-        for &element in held {
-            cell = cell.link(element_link(&self.plane.coordinates(element)));
-        }
-        lanes.iter().fold(cell, |cell, lane| cell.kin(format!("lane {lane}")))
+            .hover(format!("lane {}", ranges(&lanes)))
     }
 
     fn table(&self) -> Table {
-        let header = ["request", "registers", "bytes", "sectors", "least", "lines", "used"].map(str::to_owned).to_vec();
         let row = |(index, access): (usize, &Access)| {
             let sectors = self.touched(access, self.sector_bytes()).len() as u64;
             let lines = self.touched(access, self.view.line_bytes).len();
@@ -227,7 +214,7 @@ impl Requests<'_> {
         if self.accesses.list.len() > MOST_REQUESTS {
             rows.push(vec![format!("and {} more", self.accesses.list.len() - MOST_REQUESTS)]);
         }
-        Table { header, rows }
+        Table::new(["request", "registers", "bytes", "sectors", "least", "lines", "used"], rows)
     }
 
     /// The whole memory in sectors, each with the requests that touch it.
@@ -236,14 +223,14 @@ impl Requests<'_> {
         let all = (memory.allocated_elements() * self.accesses.element_bytes).div_ceil(sector);
         let in_line = self.view.line_bytes / sector;
         let across = (in_line * ABREAST).min(all.next_power_of_two());
-        let mut grid = Grid::new(all.div_ceil(across) as usize, across as usize);
-        grid.row_axis = "byte".to_owned();
-        grid.column_axis = format!("sectors, in lines of {} bytes", self.view.line_bytes);
-        grid.row_headings = (0..grid.rows() as u64).map(|row| (row * across * sector).to_string()).collect();
-        grid.rule_columns(in_line as usize);
+        let rows = Axis::new("byte", (0..all.div_ceil(across)).map(|row| row * across * sector));
+        let name = format!("sectors, in lines of {} bytes", self.view.line_bytes);
+        let columns = Axis::blank(name, across as usize).ruled(in_line as usize);
+        let place = |sector: u64| ((sector / across) as usize, (sector % across) as usize);
+        let mut grid = Grid::new(rows, columns);
         for (request, access) in (0u64..).zip(&self.accesses.list) {
             for at in self.touched(access, sector) {
-                let (row, column) = ((at / across) as usize, (at % across) as usize);
+                let (row, column) = place(at);
                 let Some(cell) = grid.cell_mut(row, column) else { continue };
                 if cell.lines.is_empty() {
                     *cell = Cell::new(format!("#{request}")).fill(Fill::hue(request, self.count()));
@@ -255,34 +242,34 @@ impl Requests<'_> {
                 cell.hover.push(format!("sector at byte {}: request {request}", at * sector));
             }
         }
-        self.link_sectors(&mut grid, memory, across);
+        // Each sector is linked with the elements that lie in it.
+        for offset in 0..memory.allocated_elements() {
+            let (row, column) = place(offset * self.accesses.element_bytes / sector);
+            if let Some(cell) = grid.cell_mut(row, column) {
+                cell.links.push(self.plane.axes.link(memory.linear.apply_packed(offset)));
+            }
+        }
         Panel::grid("memory", grid)
             .caption(format!("in each cell the request of warp {} that touches the sector", self.view.warp))
             .caption("framed, with a +: touched by several")
     }
 
-    /// Links each sector with the elements that lie in it.
-    fn link_sectors(&self, grid: &mut Grid, memory: &MemoryLayout, across: u64) {
-        for offset in 0..memory.allocated_elements() {
-            let at = offset * self.accesses.element_bytes / self.sector_bytes();
-            if let Some(cell) = grid.cell_mut((at / across) as usize, (at % across) as usize) {
-                cell.links.push(element_link(&self.plane.coordinates(memory.linear.apply_packed(offset))));
-            }
-        }
-    }
-
     /// The tensor, each element with the lane and the request that access it.
     fn tensor(&self) -> Panel {
-        let mut grid = self.plane.grid();
-        let mut runs = Runs::default();
+        let (rows, columns) = self.plane.grid_axes();
+        let mut grid = Grid::of(rows, columns, |row, column| {
+            let link = self.plane.axes.link(self.plane.element(row, column));
+            Cell::default().link(link.clone()).hover(link)
+        });
+        let mut holders = Values::new();
         for (request, access) in (0u64..).zip(&self.accesses.list) {
             for (lane, held) in (0u64..).zip(&access.held) {
                 for &element in held {
                     let (row, column) = self.plane.place(element);
                     let Some(cell) = grid.cell_mut(row, column) else { continue };
                     if cell.lines.is_empty() {
-                        runs.add(row, column, vec![lane, request]);
-                        *cell = Cell::new(format!("T{lane}")).line(format!("#{request}"));
+                        holders.insert((row, column), (lane, request));
+                        cell.lines = vec![format!("T{lane}"), format!("#{request}")];
                         cell.fill = Fill::hue(request, self.count());
                     }
                     cell.kin.push(format!("lane {lane}"));
@@ -290,15 +277,7 @@ impl Requests<'_> {
                 }
             }
         }
-        let same = |_: &[u64], last: &[u64], next: &[u64]| last == next;
-        grid.runs = runs.named(|_| false, same, |first, _| format!("T{}#{}", first[0], first[1]));
-        for element in 0..1u64 << self.view.layout.outs().bits() {
-            let (row, column) = self.plane.place(element);
-            if let Some(cell) = grid.cell_mut(row, column) {
-                cell.links.push(element_link(&self.plane.coordinates(element)));
-                cell.hover.insert(0, format!("element {}", self.plane.name(element)));
-            }
-        }
+        grid.runs = runs(&holders, |_, last, next| last == next, |(lane, request), _| format!("T{lane}#{request}"));
         Panel::grid("tensor", grid)
             .caption(format!("in each cell the lane and, after #, the request of warp {}", self.view.warp))
     }

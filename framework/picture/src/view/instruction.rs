@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Instruction, Operand};
 
-use crate::plane::small_enough;
-use crate::runs::ranges;
-use crate::{Band, Cell, Fill, Grid, Panel, Picture, PictureError};
+use crate::error::check_size;
+use crate::text::ranges;
+use crate::{Axis, Cell, Fill, Grid, Panel, Picture, PictureError};
 
 /// Blocks of a product that are drawn side by side.
 const ABREAST: usize = 4;
@@ -40,7 +40,7 @@ pub fn instruction(row: &Instruction) -> Result<Picture, PictureError> {
     }
     for operand in &row.operands {
         if let Operand::Access { data, address, alignment } = operand {
-            small_enough("the access", data.ins().bits())?;
+            check_size("the access", data.ins().bits())?;
             let bytes = operands.first().map_or(1, |part| u64::from(part.bits / 8).max(1));
             let grid = slots(data, address, bytes);
             picture.add(Panel::grid("shared memory", grid).caption(format!(
@@ -53,11 +53,11 @@ pub fn instruction(row: &Instruction) -> Result<Picture, PictureError> {
         picture.add(super::tensor_tile::panel(tile)?);
     }
     match picture.panels().count() {
-        0 => Err(PictureError::NotDrawable {
-            what: format!("instruction {}", row.name),
-            reason: "none of its operands lies in registers or in memory".to_owned(),
-            remedy: "draw one that has such operands".to_owned(),
-        }),
+        0 => Err(PictureError::not_drawable(
+            format!("instruction {}", row.name),
+            "none of its operands lies in registers or in memory",
+            "draw one that has such operands",
+        )),
         _ => Ok(picture),
     }
 }
@@ -85,7 +85,7 @@ struct Product<'a> {
 impl<'a> Part<'a> {
     fn of(row: &Instruction, operand: &'a Operand) -> Result<Option<Self>, PictureError> {
         let Operand::Register { role, element, bits, layout } = operand else { return Ok(None) };
-        small_enough(&format!("operand {role}"), layout.ins().bits().max(layout.outs().bits()))?;
+        check_size(&format!("operand {role}"), layout.ins().bits().max(layout.outs().bits()))?;
         let mut held: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
         for input in 0..1u64 << layout.ins().bits() {
             let at = |dim| layout.ins().coordinate(input, dim);
@@ -109,21 +109,17 @@ impl<'a> Part<'a> {
         Ok(Some(Self { role, element, bits: *bits, layout, sizes, held }))
     }
 
-    fn size(&self, axis: usize) -> usize {
-        self.sizes[axis]
-    }
-
     /// `A 16x16 f16`.
     fn said(&self) -> String {
-        format!("{} {}x{} {}", self.role.to_uppercase(), self.size(0), self.size(1), self.element)
+        format!("{} {}x{} {}", self.role.to_uppercase(), self.sizes[0], self.sizes[1], self.element)
     }
 
     /// The cell of an element of a block.
     fn cell(&self, row: usize, column: usize, block: usize) -> Cell {
-        let place = [(Dim::tensor(0), row), (Dim::tensor(1), column), (Dim::tensor(2), block)];
-        let place = place.iter().filter(|(dim, _)| self.layout.outs().contains(*dim));
-        let place: Vec<_> = place.map(|&(dim, at)| (dim, at as u64)).collect();
-        let element = self.layout.outs().pack(&place).unwrap_or(0);
+        let outs = self.layout.outs();
+        let place = [row, column, block].into_iter().enumerate();
+        let place = place.map(|(axis, at)| (Dim::tensor(axis), at as u64)).filter(|&(dim, _)| outs.contains(dim));
+        let element = outs.pack(&place.collect::<Vec<_>>()).unwrap_or(0);
         let holders = self.held.get(&element).map_or(&[][..], Vec::as_slice);
         let Some(&(lane, register)) = holders.first() else { return Cell::new("-") };
         let lanes: Vec<u64> = holders.iter().filter(|holder| holder.1 == register).map(|holder| holder.0).collect();
@@ -133,43 +129,29 @@ impl<'a> Part<'a> {
             many => format!("T{lane}:{register} x{}", many.len()),
         };
         let role = self.role.to_uppercase();
-        let mut cell = Cell::new(text)
+        Cell::new(text)
             .fill(Fill::hue(lane, 1 << (self.layout.in_bits(Dim::LANE) + self.layout.in_bits(Dim::WARP))))
+            .links(lanes.iter().map(|lane| format!("lane {lane}")))
             .hover(format!("{role} {row},{column}"))
-            .hover(format!("lane {} register {register}", ranges(&lanes)));
-        cell.links = lanes.iter().map(|lane| format!("lane {lane}")).collect();
-        cell
+            .hover(format!("lane {} register {register}", ranges(&lanes)))
     }
 
     /// The operand by itself, its blocks below each other.
     fn grid(&self) -> Grid {
-        let (rows, columns, blocks) = (self.size(0), self.size(1), self.size(2));
-        let mut grid = Grid::new(rows * blocks, columns);
-        (grid.row_axis, grid.column_axis) = ("dim0".to_owned(), "dim1".to_owned());
-        grid.row_headings = (0..rows * blocks).map(|row| (row % rows).to_string()).collect();
-        grid.column_headings = (0..columns).map(|column| column.to_string()).collect();
-        if blocks > 1 {
-            grid.row_bands = (0..blocks).map(|block| Band::new(block * rows, format!("block {block}"))).collect();
-        }
-        for row in 0..rows * blocks {
-            for column in 0..columns {
-                grid.set(row, column, self.cell(row % rows, column, row / rows));
-            }
-        }
-        grid
+        let [rows, columns, blocks] = self.sizes;
+        let bands = (0..blocks).filter(|_| blocks > 1).map(|block| (block * rows, format!("block {block}")));
+        let row_axis = Axis::new("dim0", (0..rows * blocks).map(|row| row % rows)).bands(bands);
+        Grid::of(row_axis, Axis::new("dim1", 0..columns), |row, column| self.cell(row % rows, column, row / rows))
     }
 }
 
 /// A tableau for each block.
 fn products(picture: &mut Picture, product: &Product<'_>) -> Result<(), PictureError> {
     let Product { a, b, d, .. } = product;
-    let blocks = [a.size(2), b.size(2), d.size(2)].into_iter().max().unwrap_or(1);
-    if a.size(1) != b.size(0) || a.size(0) != d.size(0) || b.size(1) != d.size(1) {
-        return Err(PictureError::NotDrawable {
-            what: "the tableau".to_owned(),
-            reason: format!("{}, {} and {} are no product", a.said(), b.said(), d.said()),
-            remedy: "mend the instruction's row".to_owned(),
-        });
+    let blocks = [a.sizes[2], b.sizes[2], d.sizes[2]].into_iter().max().unwrap_or(1);
+    if a.sizes[1] != b.sizes[0] || a.sizes[0] != d.sizes[0] || b.sizes[1] != d.sizes[1] {
+        let reason = format!("{}, {} and {} are no product", a.said(), b.said(), d.said());
+        return Err(PictureError::not_drawable("the tableau", reason, "mend the instruction's row"));
     }
     let result = match product.c {
         Some(c) if c.element == d.element => format!("C and {}", d.said()),
@@ -190,39 +172,23 @@ fn products(picture: &mut Picture, product: &Product<'_>) -> Result<(), PictureE
 impl Product<'_> {
     /// One grid: a blank corner, B at its right, A below it, and the result below B and beside A.
     fn tableau(&self, block: usize) -> Grid {
-        let (m, n, k) = (self.d.size(0), self.d.size(1), self.a.size(1));
-        let mut grid = Grid::new(k + 1 + m, k + 1 + n);
+        let (m, n, k) = (self.d.sizes[0], self.d.sizes[1], self.a.sizes[1]);
+        let axis = |name: &str, size: usize| {
+            let headings = (0..k + 1).map(|_| String::new()).chain((0..size).map(|index| index.to_string()));
+            Axis::new("", headings).bands([(0, ""), (k + 1, name)])
+        };
+        let mut grid = Grid::of(axis("m", m), axis("n", n), |row, column| {
+            match (row.checked_sub(k + 1), column.checked_sub(k + 1)) {
+                (Some(m), Some(n)) => self.d.cell(m, n, block).kin(format!("m {m}")).kin(format!("n {n}")),
+                (Some(m), None) if column < k => self.a.cell(m, column, block).kin(format!("m {m}")),
+                (None, Some(n)) if row < k => self.b.cell(row, n, block).kin(format!("n {n}")),
+                // The gap beside B and above A numbers K.
+                (None, None) if row == k && column == k => Cell::absent().line("k"),
+                (None, None) if row == k || column == k => Cell::absent().line(row.min(column).to_string()),
+                _ => Cell::absent(),
+            }
+        });
         grid.in_full = true;
-        let beyond = |index: usize| if index > k { (index - k - 1).to_string() } else { String::new() };
-        grid.row_headings = (0..k + 1 + m).map(beyond).collect();
-        grid.column_headings = (0..k + 1 + n).map(beyond).collect();
-        grid.row_bands = vec![Band::new(0, ""), Band::new(k + 1, "m")];
-        grid.column_bands = vec![Band::new(0, ""), Band::new(k + 1, "n")];
-        for row in 0..k + 1 {
-            for column in 0..k + 1 {
-                grid.set(row, column, Cell::absent());
-            }
-        }
-        for index in 0..k + 1 {
-            // The gap beside B and above A numbers K.
-            let name = if index < k { index.to_string() } else { "k".to_owned() };
-            grid.set(index, k, Cell::absent().line(name.clone()));
-            grid.set(k, index, Cell::absent().line(name));
-        }
-        (0..m).for_each(|row| grid.set(k + 1 + row, k, Cell::absent()));
-        (0..n).for_each(|column| grid.set(k, k + 1 + column, Cell::absent()));
-        for inner in 0..k {
-            (0..n).for_each(|column| {
-                grid.set(inner, k + 1 + column, self.b.cell(inner, column, block).kin(format!("n {column}")));
-            });
-            (0..m).for_each(|row| grid.set(k + 1 + row, inner, self.a.cell(row, inner, block).kin(format!("m {row}"))));
-        }
-        for row in 0..m {
-            for column in 0..n {
-                let cell = self.d.cell(row, column, block).kin(format!("m {row}")).kin(format!("n {column}"));
-                grid.set(k + 1 + row, k + 1 + column, cell);
-            }
-        }
         grid
     }
 }
@@ -230,16 +196,13 @@ impl Product<'_> {
 /// The slots of an access, each cell with the lane and the register that gets or gives the bytes.
 fn slots(data: &LinearLayout, address: &LinearLayout, bytes: u64) -> Grid {
     let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
-    let (rows, columns) = (1usize << data.out_bits(slot), (1u64 << data.out_bits(byte)) / bytes);
-    let mut grid = Grid::new(rows, columns as usize);
-    grid.row_axis = "slot".to_owned();
-    grid.column_axis = "byte".to_owned();
-    grid.column_headings = (0..columns).map(|column| (column * bytes).to_string()).collect();
-    for row in 0..rows as u64 {
+    let (rows, columns) = (1u64 << data.out_bits(slot), (1u64 << data.out_bits(byte)) / bytes);
+    let heading = |row: u64| {
         let lanes = (0..1u64 << address.in_bits(Dim::LANE)).filter(|&lane| address.apply_packed(lane) == row);
-        let lanes: Vec<u64> = lanes.collect();
-        grid.row_headings.push(format!("{row} at T{}", ranges(&lanes)));
-    }
+        format!("{row} at T{}", ranges(&lanes.collect::<Vec<_>>()))
+    };
+    let row_axis = Axis::new("slot", (0..rows).map(heading));
+    let mut grid = Grid::new(row_axis, Axis::new("byte", (0..columns).map(|column| column * bytes)));
     for input in 0..1u64 << data.ins().bits() {
         let at = |dim| data.ins().coordinate(input, dim);
         let to = data.apply_packed(input);

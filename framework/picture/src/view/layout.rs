@@ -2,16 +2,12 @@
 
 use tilewright_layout::{Dim, Layout};
 
-use crate::{Content, Panel, Picture, PictureError};
-
-use super::axes::Plane;
 use super::colour_by::ColourBy;
 use super::positions::Positions;
-use super::tensor::Holders;
-use super::{hardware, tensor};
-
-/// Positions or elements beyond which nothing is drawn, as a power of two.
-pub(super) const MOST_BITS: u32 = 16;
+use super::sliced::SlicedPlane;
+use super::tensor::Drawn;
+use crate::error::MOST_BITS;
+use crate::{Grid, Panel, Picture, PictureError};
 
 /// Grids side by side, and columns of all of them together, before a new row of panels is begun.
 const ABREAST: usize = 4;
@@ -22,7 +18,7 @@ const COLUMNS_ABREAST: usize = 256;
 pub struct LayoutOptions {
     /// What the hues tell apart.
     pub colour: ColourBy,
-    /// The axes that are rows and columns; the last two where nothing is said. Other axes are slices.
+    /// The axes that are rows and columns; `None` for the last two. Other axes are slices.
     pub plane: Option<(Dim, Dim)>,
 }
 
@@ -33,17 +29,14 @@ pub struct LayoutOptions {
 /// # Errors
 /// More than 2^16 positions or elements, or more than 64 slices; axes that the tensor lacks.
 pub fn layout(title: &str, layout: &Layout, options: &LayoutOptions) -> Result<Picture, PictureError> {
-    small_enough(layout)?;
-    let linear = layout.linear();
-    let plane = Plane::new(linear.outs(), options.plane)?;
-    let positions = Positions::new(layout, options.colour);
-    let holders = Holders::of(linear);
+    check_layout_size(layout)?;
+    let plane = SlicedPlane::new(layout.linear().outs(), options.plane)?;
+    let drawn = Drawn::new(layout.linear(), &plane, Positions::new(layout, options.colour))?;
     let mut picture = Picture::new(title);
-    picture.caption = positions.key();
-    picture.caption.extend(said_of_copies(&holders));
-    let slice = |number| tensor::panel(linear, &plane, &holders, &positions, number);
-    let slices: Vec<_> = (0..plane.slice_count()).map(slice).collect();
-    let hardware = hardware::panels(linear, &plane, &positions);
+    picture.caption = drawn.positions.key();
+    picture.caption.extend(drawn.copies_in_words());
+    let slices: Vec<_> = (0..plane.slices.count()).map(|slice| drawn.tensor(slice)).collect();
+    let hardware = drawn.hardware();
     let together = slices.len() == 1 && hardware.len() == 1;
     add_all(&mut picture, slices);
     if !together {
@@ -54,23 +47,15 @@ pub fn layout(title: &str, layout: &Layout, options: &LayoutOptions) -> Result<P
 }
 
 /// Refuses layouts whose positions or elements are too many to draw.
-pub(super) fn small_enough(layout: &Layout) -> Result<(), PictureError> {
+pub(super) fn check_layout_size(layout: &Layout) -> Result<(), PictureError> {
     let linear = layout.linear();
     let bits = linear.ins().bits().max(linear.outs().bits());
-    if bits <= MOST_BITS {
-        return Ok(());
-    }
-    Err(PictureError::TooLarge {
-        what: "the layout".to_owned(),
-        bits,
-        most: MOST_BITS,
-        remedy: "draw it for a smaller shape, or draw its matrix".to_owned(),
-    })
+    PictureError::limit("the layout", bits, MOST_BITS, "draw it for a smaller shape, or draw its matrix")
 }
 
+/// Adds panels in rows of as many as fit side by side.
 pub(super) fn add_all(picture: &mut Picture, panels: Vec<Panel>) {
-    let columns = |panel: &Panel| if let Content::Grid(grid) = &panel.content { grid.columns() } else { 1 };
-    let widest = panels.iter().map(columns).max().unwrap_or(1).max(1);
+    let widest = panels.iter().filter_map(Panel::as_grid).map(Grid::columns).max().unwrap_or(1).max(1);
     let abreast = (COLUMNS_ABREAST / widest).clamp(1, ABREAST);
     for (index, panel) in panels.into_iter().enumerate() {
         if index > 0 && index % abreast == 0 {
@@ -78,15 +63,4 @@ pub(super) fn add_all(picture: &mut Picture, panels: Vec<Panel>) {
         }
         picture.add(panel);
     }
-}
-
-fn said_of_copies(holders: &Holders) -> Vec<String> {
-    let mut lines = Vec::new();
-    if holders.copies() > 1 {
-        lines.push(format!("every element is held {} times: cells name the first holder", holders.copies()));
-    }
-    if holders.missing() > 0 {
-        lines.push(format!("{} elements are held by nobody", holders.missing()));
-    }
-    lines
 }

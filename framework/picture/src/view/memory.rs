@@ -7,13 +7,13 @@ use tilewright_plan::movement;
 use tilewright_plan::movement::Path;
 use tilewright_target::{BankRow, Direction, TargetDescription};
 
-use crate::access::{Access, Accesses, Question};
-use crate::banks::Banked;
-use crate::plane::{Plane, small_enough};
-use crate::runs::ranges;
-use crate::view::element_link;
-use crate::wavefront::{Wavefront, wavefronts};
-use crate::{Band, Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
+use super::access::{Access, AccessSpec, Accesses};
+use super::axes::Axes;
+use super::banks::Banked;
+use super::wavefront::{Wavefront, wavefronts};
+use crate::error::check_size;
+use crate::text::{join, ranges};
+use crate::{Axis, Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 
 /// A memory layout, and who accesses it.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ pub struct MemoryView<'a> {
 /// [`PictureError`]: a tensor that is too large, accesses that the target or the layout does not allow.
 pub fn memory(view: &MemoryView<'_>) -> Result<Picture, PictureError> {
     let mut picture = Picture::new(format!("{} in shared memory of {}", view.name, view.target.name));
-    small_enough("the memory", view.memory.linear.ins().bits())?;
+    check_size("the memory", view.memory.linear.ins().bits())?;
     let served = view.accessed(view.memory)?;
     let row = match served.first() {
         Some(served) => served.row,
@@ -49,22 +49,20 @@ pub fn memory(view: &MemoryView<'_>) -> Result<Picture, PictureError> {
     picture.caption.push(banks_in_words(row));
     let together = view.together(&served);
     let banked = Banked::new(view.memory, view.element_bits, row, together)?;
-    let memory = Panel::grid("memory", banked.memory_grid()).caption("in each cell the element; colours are banks");
-    picture.add(match banked.padding() {
-        Some(padding) => memory.caption(padding),
-        None => memory,
-    });
+    let mut memory = Panel::grid("memory", banked.memory_grid()).caption("in each cell the element; colours are banks");
+    let mut address = Panel::grid("bits of the offset", banked.address_grid()?);
+    if let Some(padding) = banked.padding() {
+        address = address.caption(format!("before {padding}"));
+        memory = memory.caption(padding);
+    }
+    picture.add(memory);
     let tensor = Panel::grid("tensor", banked.tensor_grid());
     picture.add(tensor.caption("in each cell the offset in elements and the bank"));
     picture.start_row();
-    let address = Panel::grid("bits of the offset", banked.address_grid()?);
-    picture.add(match banked.padding() {
-        Some(padding) => address.caption(format!("before {padding}")),
-        None => address,
-    });
+    picture.add(address);
     picture.add(Panel::table("the same as sums", banked.address_table()?));
     if !served.is_empty() {
-        view.conflicts(&mut picture, &served, row)?;
+        view.add_conflicts(&mut picture, &served, row)?;
     }
     Ok(picture)
 }
@@ -74,12 +72,6 @@ pub(super) struct Served<'a> {
     name: &'static str,
     pub row: &'a BankRow,
     accesses: Accesses,
-}
-
-/// A layout to compare.
-struct Variant {
-    name: &'static str,
-    memory: MemoryLayout,
 }
 
 impl<'a> MemoryView<'a> {
@@ -99,10 +91,9 @@ impl<'a> MemoryView<'a> {
     }
 
     fn row(&self, direction: Direction, bits: u32) -> Result<&'a BankRow, PictureError> {
-        self.target.bank_row(direction, bits).ok_or_else(|| PictureError::NotDrawable {
-            what: "the banks".to_owned(),
-            reason: format!("target {} has no bank row for accesses of {bits} bits", self.target.name),
-            remedy: "add one to its description".to_owned(),
+        self.target.bank_row(direction, bits).ok_or_else(|| {
+            let reason = format!("target {} has no bank row for accesses of {bits} bits", self.target.name);
+            PictureError::not_drawable("the banks", reason, "add one to its description")
         })
     }
 
@@ -112,7 +103,7 @@ impl<'a> MemoryView<'a> {
         let sides = [("stores", Direction::Store, self.store), ("loads", Direction::Load, self.load)];
         for (name, direction, registers) in sides {
             let Some(registers) = registers else { continue };
-            let question = Question {
+            let spec = AccessSpec {
                 registers,
                 memory,
                 element_bits: self.element_bits,
@@ -120,7 +111,7 @@ impl<'a> MemoryView<'a> {
                 warp: 0,
                 copies: direction == Direction::Load,
             };
-            let accesses = question.answer()?;
+            let accesses = spec.accesses()?;
             let row = self.row(direction, accesses.bits())?;
             match all.last_mut().filter(|_| self.store == self.load) {
                 Some(both) if both.row == row && both.accesses == accesses => both.name = "stores and loads",
@@ -131,42 +122,36 @@ impl<'a> MemoryView<'a> {
     }
 
     /// The conflicts of this layout and of those that it is compared with.
-    fn conflicts(&self, picture: &mut Picture, served: &[Served<'_>], row: &BankRow) -> Result<(), PictureError> {
-        let variants = self.variants();
-        let mut table = Table {
-            header: ["layout", "access", "bytes a lane", "accesses", "wavefronts", "least"].map(str::to_owned).to_vec(),
-            rows: served.iter().map(|served| served.summary("this one")).collect(),
-        };
+    fn add_conflicts(&self, picture: &mut Picture, served: &[Served<'_>], row: &BankRow) -> Result<(), PictureError> {
+        let mut rows: Vec<_> = served.iter().map(|served| served.summary("this one")).collect();
         let mut compared = Vec::new();
-        for variant in &variants {
-            let served = self.accessed(&variant.memory)?;
-            table.rows.extend(served.iter().map(|served| served.summary(variant.name)));
-            compared.push((variant, served));
+        for (name, memory) in &self.variants() {
+            let served = self.accessed(memory)?;
+            rows.extend(served.iter().map(|served| served.summary(name)));
+            let banked = Banked::new(memory, self.element_bits, row, self.together(&served))?;
+            let axes = Axes::new(memory.linear.outs());
+            let mut panels = vec![Panel::grid(*name, banked.tensor_grid())];
+            panels.extend(served.iter().map(|served| served.panel(&axes)));
+            compared.push(panels);
         }
-        picture.add(Panel::table("accesses of warp 0", table));
+        let header = ["layout", "access", "bytes a lane", "accesses", "wavefronts", "least"];
+        picture.add(Panel::table("accesses of warp 0", Table::new(header, rows)));
         picture.start_row();
-        let plane = Plane::new(self.memory.linear.outs())?;
-        for served in served {
-            picture.add(served.panel(&plane));
-        }
-        for (variant, served) in &compared {
+        let axes = Axes::new(self.memory.linear.outs());
+        served.iter().for_each(|served| picture.add(served.panel(&axes)));
+        for panels in compared {
             picture.start_row();
-            let banked = Banked::new(&variant.memory, self.element_bits, row, self.together(served))?;
-            picture.add(Panel::grid(variant.name, banked.tensor_grid()));
-            let plane = Plane::new(variant.memory.linear.outs())?;
-            for served in served {
-                picture.add(served.panel(&plane));
-            }
+            panels.into_iter().for_each(|panel| picture.add(panel));
         }
         Ok(())
     }
 
-    /// The same tensor without swizzle and padding, and with the best swizzle, where these differ.
-    fn variants(&self) -> Vec<Variant> {
-        let plain = plain(&self.memory.linear).map(|memory| Variant { name: "without swizzle", memory });
-        let best = self.best().map(|memory| Variant { name: "best swizzle", memory });
-        let all = [plain, best].into_iter().flatten();
-        all.filter(|variant| variant.memory.linear != self.memory.linear || !self.memory.padding.is_empty()).collect()
+    /// The same tensor without swizzle and padding, and with the best swizzle, if these differ.
+    fn variants(&self) -> Vec<(&'static str, MemoryLayout)> {
+        let plain = plain(&self.memory.linear).map(|memory| ("without swizzle", memory));
+        let best = self.best().map(|memory| ("best swizzle", memory));
+        let differs = |memory: &MemoryLayout| memory.linear != self.memory.linear || !self.memory.padding.is_empty();
+        [plain, best].into_iter().flatten().filter(|(_, memory)| differs(memory)).collect()
     }
 
     /// The swizzle that a conversion from the writer to the reader would choose, where its scratch
@@ -218,13 +203,12 @@ fn consecutive(linear: &LinearLayout) -> u64 {
 }
 
 pub(super) fn banks_in_words(row: &BankRow) -> String {
-    let widths: Vec<_> = row.access_bits.iter().map(u32::to_string).collect();
     let phase = Subspace::span(row.phase.iter().copied()).dimension();
     format!(
         "{} banks of {} bytes; accesses of {} bits serve {} lanes at once",
         row.banks,
         row.bank_bytes,
-        widths.join(", "),
+        join(&row.access_bits, ", "),
         1u64 << phase.min(63)
     )
 }
@@ -248,56 +232,38 @@ impl Served<'_> {
     }
 
     /// The wavefronts of the access that takes the most: a row each, a column for each bank.
-    pub(super) fn panel(&self, plane: &Plane<'_>) -> Panel {
+    pub(super) fn panel(&self, axes: &Axes<'_>) -> Panel {
         let cost = |index: &usize| self.wavefronts(&self.accesses.list[*index]).len();
         let worst = (0..self.accesses.list.len()).rev().max_by_key(cost).unwrap_or(0);
         let Some(access) = self.accesses.list.get(worst) else { return Panel::note(self.name, ["none"]) };
         let wavefronts = self.wavefronts(access);
+        let count = wavefronts.len();
+        let phases = wavefronts.iter().enumerate().filter(|(_, wavefront)| wavefront.turn == 0);
+        let phases = phases.map(|(row, wavefront)| (row, format!("phase {}", wavefront.phase)));
+        let rows = Axis::new("wavefront", 0..count).bands(phases);
         let lanes = access.addresses.len() as u64;
-        let mut grid = Grid::new(wavefronts.len(), self.row.banks as usize);
-        grid.row_axis = "wavefront".to_owned();
-        grid.column_axis = "bank".to_owned();
-        grid.column_headings = (0..self.row.banks).map(|bank| bank.to_string()).collect();
-        for (row, wavefront) in wavefronts.iter().enumerate() {
-            grid.row_headings.push(row.to_string());
-            if wavefront.turn == 0 {
-                grid.row_bands.push(Band::new(row, format!("phase {}", wavefront.phase)));
-            }
-            for bank in 0..wavefront.banks.len() {
-                grid.set(row, bank, bank_cell(wavefront, bank, lanes, plane));
-            }
-        }
-        let least = self.least(access);
-        let verdict = match wavefronts.len() - least {
+        let cell = |row: usize, bank: usize| bank_cell(&wavefronts[row], bank, lanes, axes);
+        let grid = Grid::of(rows, Axis::new("bank", 0..self.row.banks), cell);
+        let verdict = match count - self.least(access) {
             0 => "no conflicts".to_owned(),
             excess => format!("{excess} more than without conflicts"),
         };
-        let title = format!("{}, {} bytes a lane", self.name, self.accesses.bytes());
-        Panel::grid(title, grid)
-            .caption(format!(
-                "access {worst} of {}, registers {}; wavefronts: {}, {verdict}",
-                self.accesses.list.len(),
-                ranges(&access.registers),
-                wavefronts.len()
-            ))
+        let (all, registers) = (self.accesses.list.len(), ranges(&access.registers));
+        Panel::grid(format!("{}, {} bytes a lane", self.name, self.accesses.bytes()), grid)
+            .caption(format!("access {worst} of {all}, registers {registers}; wavefronts: {count}, {verdict}"))
             .caption("in each cell the lanes that the bank serves; framed: they had to wait")
     }
 }
 
-fn bank_cell(wavefront: &Wavefront, bank: usize, lanes: u64, plane: &Plane<'_>) -> Cell {
+fn bank_cell(wavefront: &Wavefront, bank: usize, lanes: u64, axes: &Axes<'_>) -> Cell {
     let Some(word) = &wavefront.banks[bank] else { return Cell::default().fill(Fill::tone(Tone::Quiet)) };
     let first = word.lanes.first().copied().unwrap_or(0);
-    let names: Vec<_> = word.elements.iter().map(|&element| plane.name(element)).collect();
-    let mut cell = Cell::new(ranges(&word.lanes))
+    let cell = Cell::new(ranges(&word.lanes))
         .fill(Fill::hue(first, lanes))
+        .links(word.elements.iter().map(|&element| axes.link(element)))
+        .kins(word.lanes.iter().map(|lane| format!("lane {lane}")))
         .hover(format!("bank {bank}, word {}", word.number))
         .hover(format!("lanes {}", ranges(&word.lanes)))
-        .hover(format!("elements {}", names.join("  ")));
-    for &element in &word.elements {
-        cell = cell.link(element_link(&plane.coordinates(element)));
-    }
-    for lane in &word.lanes {
-        cell = cell.kin(format!("lane {lane}"));
-    }
+        .hover(format!("elements {}", join(word.elements.iter().map(|&element| axes.name(element)), "  ")));
     if wavefront.turn > 0 { cell.mark(Tone::Bad) } else { cell }
 }

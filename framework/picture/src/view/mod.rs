@@ -2,7 +2,9 @@
 //!
 //! A view reads layouts and builds a [`Picture`](crate::Picture); each has a file of its own.
 
+mod access;
 mod axes;
+mod banks;
 mod colour_by;
 mod conversion;
 mod difference;
@@ -10,14 +12,18 @@ mod global;
 mod hardware;
 mod instruction;
 mod layout;
-mod link;
 mod matrix;
 mod memory;
 mod origin;
 mod positions;
+mod runs;
+mod side;
+mod sliced;
+mod stacked;
 mod steps;
 mod tensor;
 mod tensor_tile;
+mod wavefront;
 
 pub use colour_by::ColourBy;
 pub use conversion::{ConversionView, conversion};
@@ -25,7 +31,6 @@ pub use difference::difference;
 pub use global::{GlobalView, global};
 pub use instruction::instruction;
 pub use layout::{LayoutOptions, layout};
-pub use link::{element_link, position_link};
-pub use matrix::{bit_names, matrix, matrix_grid};
+pub use matrix::{matrix, matrix_grid};
 pub use memory::{MemoryView, memory};
 pub use steps::{composition, division};

@@ -94,10 +94,9 @@ impl Origins {
             held.iter().map(|&place| (place.way_to(here), place)).min_by_key(|&(way, _)| way)
         };
         let all: Option<Vec<_>> = (0..1u64 << dst.ins().bits()).map(nearest).collect();
-        let nearest = all.ok_or_else(|| PictureError::NotDrawable {
-            what: "the conversion".to_owned(),
-            reason: "the source does not hold every element of the destination".to_owned(),
-            remedy: "give two layouts of one tensor".to_owned(),
+        let nearest = all.ok_or_else(|| {
+            let reason = "the source does not hold every element of the destination";
+            PictureError::not_drawable("the conversion", reason, "give two layouts of one tensor")
         })?;
         Ok(Self { nearest })
     }

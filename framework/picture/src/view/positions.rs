@@ -3,9 +3,10 @@
 
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, Space};
 
-use crate::Fill;
-
+use super::axes::Axes;
 use super::colour_by::ColourBy;
+use crate::Fill;
+use crate::text::join;
 
 /// The positions of a layout, each by its packed input.
 pub(super) struct Positions<'a> {
@@ -109,9 +110,7 @@ impl<'a> Positions<'a> {
                     _ => format!("B{}/{offset}", self.at(input, Dim::BLOCK)),
                 }
             }
-            Kind::Distributed(dims) | Kind::Other(dims) => {
-                dims.iter().map(|&dim| self.at(input, dim).to_string()).collect::<Vec<_>>().join(":")
-            }
+            Kind::Distributed(dims) | Kind::Other(dims) => join(dims.iter().map(|&dim| self.at(input, dim)), ":"),
         }
     }
 
@@ -168,7 +167,12 @@ impl<'a> Positions<'a> {
             return format!("offset {} (unpadded {offset})", memory.physical_offset(offset));
         }
         let dims = self.ins.iter().rev().filter(|&(dim, bits)| bits > 0 || dim == Dim::REGISTER);
-        dims.map(|(dim, _)| format!("{dim} {}", self.at(input, dim))).collect::<Vec<_>>().join(" ")
+        self.named(dims.map(|(dim, _)| dim), input)
+    }
+
+    /// The coordinates along some dims, each with its dim: `warp 1 lane 3`.
+    fn named(&self, dims: impl IntoIterator<Item = Dim>, input: u64) -> String {
+        join(dims.into_iter().map(|dim| format!("{dim} {}", self.at(input, dim))), " ")
     }
 
     /// Whether a cell of this position goes on the run of the cell before; a run has one colour.
@@ -193,10 +197,7 @@ impl<'a> Positions<'a> {
     /// What this position shares with others that are framed with it: its lane.
     pub fn kin(&self, input: u64) -> Option<String> {
         match &self.kind {
-            Kind::Distributed(dims) => {
-                let names: Vec<_> = dims.iter().map(|&dim| format!("{dim} {}", self.at(input, dim))).collect();
-                Some(names.join(" "))
-            }
+            Kind::Distributed(dims) => Some(self.named(dims.iter().copied(), input)),
             _ => None,
         }
     }
@@ -227,45 +228,42 @@ impl<'a> Positions<'a> {
 
     /// What the texts and the colours of cells mean.
     pub fn key(&self) -> Vec<String> {
-        let mut lines = Vec::new();
         match &self.kind {
             Kind::Distributed(_) => {
-                let mut form = "T3:1 is lane 3, register 1".to_owned();
-                form += if self.ins.bits_of(Dim::WARP) > 0 { "; W is the warp" } else { "" };
-                form += if self.ins.bits_of(Dim::BLOCK) > 0 { "; B is the block" } else { "" };
-                lines.push(form + &format!("; colours by {}", self.colour.name()));
+                let warp = if self.ins.bits_of(Dim::WARP) > 0 { "; W is the warp" } else { "" };
+                let block = if self.ins.bits_of(Dim::BLOCK) > 0 { "; B is the block" } else { "" };
+                let colour = self.colour.name();
+                let mut lines = vec![format!("T3:1 is lane 3, register 1{warp}{block}; colours by {colour}")];
                 if self.idle != 0 {
                     lines.push("positions that hold the same elements have the same colour".to_owned());
                 }
+                lines
             }
-            Kind::Memory { vector, .. } => lines.push(format!(
+            Kind::Memory { vector, .. } => vec![format!(
                 "numbers are offsets in elements; colours by place in a line of memory, {vector} elements at a time"
-            )),
+            )],
             Kind::Other(dims) => {
-                let names: Vec<_> = dims.iter().map(Dim::to_string).collect();
-                lines.push(format!("numbers are {}; colours by {}", names.join(":"), names.first().map_or("", |n| n)));
+                vec![format!("numbers are {}; colours by {}", join(dims, ":"), join(dims.first(), ""))]
             }
         }
-        lines
     }
 }
 
 impl<'a> Kind<'a> {
     /// A line of memory is as long as the tensor's most minor axis.
     fn memory(memory: &'a MemoryLayout) -> Self {
-        let line = line_of(&memory.linear);
+        let line = 1 << line_bits(&memory.linear);
         // Elements together along the last axis, but no fewer than eight pieces to a line.
-        let axes = super::axes::in_order(memory.linear.outs());
-        let minor_first: Vec<_> = axes.into_iter().rev().map(|(dim, _)| dim).collect();
+        let axes = Axes::new(memory.linear.outs());
+        let minor_first: Vec<_> = axes.dims.iter().rev().map(|&(dim, _)| dim).collect();
         let together = memory.linear.transpose_outs(&minor_first).map_or(1, |linear| linear.consecutive_elements());
         Self::Memory { memory, vector: together.clamp(1, (line / 8).max(1)), line }
     }
 }
 
-/// Elements of a memory that are drawn as one line: as many as the tensor's last axis has, where
-/// they are neither too many nor too few.
-pub(super) fn line_of(linear: &LinearLayout) -> u64 {
-    let axes = super::axes::in_order(linear.outs());
-    let bits = axes.last().map_or(0, |&(_, bits)| bits);
-    1 << bits.clamp(3, 7).min(linear.in_bits(Dim::OFFSET))
+/// Log2 of the elements of a memory that are drawn as one line: as many as the tensor's last axis has,
+/// within limits.
+pub(super) fn line_bits(linear: &LinearLayout) -> u32 {
+    let bits = Axes::new(linear.outs()).dims.last().map_or(0, |&(_, bits)| bits);
+    bits.clamp(3, 7).min(linear.in_bits(Dim::OFFSET))
 }

@@ -2,9 +2,9 @@
 
 use tilewright_layout::{LinearLayout, Space};
 
-use crate::{Fill, Panel, Picture, PictureError, Table, Tone};
-
-use super::matrix_grid;
+use super::matrix::{bits, coordinates, is_one, matrix_grid};
+use crate::text::join;
+use crate::{Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 
 /// `outer(inner(x))`: the matrices of the product, as they are multiplied, and the way of every input
 /// bit through them.
@@ -25,13 +25,12 @@ pub fn composition(
     picture.add(Panel::operator("="));
     picture.add(Panel::grid(format!("{} of {}", outer.0, inner.0), matrix_grid(&product)));
     picture.start_row();
-    let mut table =
-        Table { header: vec!["input".to_owned(), inner.0.to_owned(), outer.0.to_owned()], rows: Vec::new() };
-    for (column, name) in named_bits(inner.1.ins()).into_iter().enumerate() {
-        let between = said(inner.1.outs(), inner.1.columns()[column]);
-        table.rows.push(vec![name, between, said(product.outs(), product.columns()[column])]);
-    }
-    picture.add(Panel::table("every input bit, step by step", table));
+    let row = |(column, name): (usize, String)| {
+        let between = nonzero(inner.1.outs(), inner.1.columns()[column]);
+        vec![name, between, nonzero(product.outs(), product.columns()[column])]
+    };
+    let rows = named_bits(inner.1.ins()).into_iter().enumerate().map(row).collect();
+    picture.add(Panel::table("every input bit, step by step", Table::new(["input", inner.0, outer.0], rows)));
     Ok(picture)
 }
 
@@ -57,19 +56,16 @@ pub fn division(
     picture.add(Panel::grid(whole.0, parts.grid()));
     picture.add(Panel::operator(if rest.is_some() { "=" } else { "÷" }));
     picture.add(Panel::grid(divisor.0, matrix_grid(divisor.1)));
+    let (name, by) = (whole.0, divisor.0);
     match rest {
         Some(rest) => {
-            picture
-                .caption
-                .push(format!("{} is a direct sum, with {} in the low bits of each dim", whole.0, divisor.0));
+            picture.caption.push(format!("{name} is a direct sum, with {by} in the low bits of each dim"));
             picture.add(Panel::operator("⊕"));
             picture.add(Panel::grid("what is left", matrix_grid(&rest)));
         }
         None => {
-            picture.caption.push(format!(
-                "{} is no direct sum of {} and something else: the marked bits are in the way",
-                whole.0, divisor.0
-            ));
+            let caption = format!("{name} is no direct sum of {by} and something else: the marked bits are in the way");
+            picture.caption.push(caption);
             picture.legend.push((Fill::tone(Tone::Bad), "in the way".to_owned()));
             picture.add(Panel::note("no quotient", parts.obstacles()));
         }
@@ -84,11 +80,11 @@ const HUES: u64 = 8;
 fn fits(whole: &Space, divisor: &Space, name: &str, by: &str) -> Result<(), PictureError> {
     let larger = divisor.iter().find(|&(dim, bits)| bits > whole.bits_of(dim));
     let Some((dim, bits)) = larger else { return Ok(()) };
-    Err(PictureError::NotDrawable {
-        what: format!("{name} divided by {by}"),
-        reason: format!("{by} has {bits} bits of {dim} and {name} has {}", whole.bits_of(dim)),
-        remedy: "divide by a smaller layout".to_owned(),
-    })
+    Err(PictureError::not_drawable(
+        format!("{name} divided by {by}"),
+        format!("{by} has {bits} bits of {dim} and {name} has {}", whole.bits_of(dim)),
+        "divide by a smaller layout",
+    ))
 }
 
 /// The whole, and what each place of its matrix must be.
@@ -104,53 +100,41 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     fn of(whole: &'a LinearLayout, divisor: &'a LinearLayout) -> Self {
         let low = |whole: &Space, divisor: &Space| -> Vec<Option<usize>> {
-            let of_dim = |(dim, bits): (_, u32)| {
+            let of_bit = |(dim, bit)| {
                 let start = divisor.shift_of(dim).unwrap_or(0);
-                let taken = divisor.bits_of(dim);
-                (0..bits).map(move |bit| (bit < taken).then_some((start + bit) as usize))
+                (bit < divisor.bits_of(dim)).then_some((start + bit) as usize)
             };
-            whole.iter().flat_map(of_dim).collect()
+            bits(whole).into_iter().map(of_bit).collect()
         };
         let columns = low(whole.ins(), divisor.ins());
         Self { whole, divisor, columns, rows: low(whole.outs(), divisor.outs()) }
-    }
-
-    fn bit(&self, row: usize, column: usize) -> bool {
-        self.whole.columns()[column] >> row & 1 == 1
     }
 
     /// What a place must be; none where it is left.
     fn wanted(&self, row: usize, column: usize) -> Option<bool> {
         match (self.rows[row], self.columns[column]) {
             (None, None) => None,
-            (Some(row), Some(column)) => Some(self.divisor.columns()[column] >> row & 1 == 1),
+            (Some(row), Some(column)) => Some(is_one(self.divisor, row, column)),
             _ => Some(false),
         }
     }
 
     fn wrong(&self, row: usize, column: usize) -> bool {
-        self.wanted(row, column).is_some_and(|wanted| wanted != self.bit(row, column))
+        self.wanted(row, column).is_some_and(|wanted| wanted != is_one(self.whole, row, column))
     }
 
-    fn grid(&self) -> crate::Grid {
+    fn grid(&self) -> Grid {
         let mut grid = matrix_grid(self.whole);
         grid.frames.clear();
-        for row in 0..grid.rows() {
-            for column in 0..grid.columns() {
-                let (one, wrong) = (self.bit(row, column), self.wrong(row, column));
-                let hue = match (self.rows[row], self.columns[column]) {
-                    (Some(_), Some(_)) => Some(DIVISOR),
-                    (None, None) => Some(REST),
-                    _ => None,
-                };
-                let Some(cell) = grid.cell_mut(row, column) else { continue };
-                cell.mark = wrong.then_some(Tone::Bad);
-                cell.fill = match hue {
-                    _ if wrong => Fill::tone(Tone::Bad),
-                    None => Fill::tone(Tone::Quiet),
-                    Some(hue) => Fill::shaded(hue, HUES, u64::from(!one), 2),
-                };
-            }
+        for (row, column, cell) in grid.cells_mut() {
+            let shade = u64::from(!is_one(self.whole, row, column));
+            cell.fill = match (self.rows[row], self.columns[column]) {
+                _ if self.wrong(row, column) => Fill::tone(Tone::Bad),
+                (Some(_), Some(_)) => Fill::shaded(DIVISOR, HUES, shade, 2),
+                (None, None) => Fill::shaded(REST, HUES, shade, 2),
+                _ => Fill::tone(Tone::Quiet),
+            };
+            cell.mark = self.wrong(row, column).then_some(Tone::Bad);
         }
         grid
     }
@@ -160,12 +144,11 @@ impl<'a> Parts<'a> {
         let (ins, outs) = (named_bits(self.whole.ins()), named_bits(self.whole.outs()));
         let of_column = |column: usize| {
             let wrong: Vec<_> = (0..outs.len()).filter(|&row| self.wrong(row, column)).collect();
-            let said = |&row: &usize| match self.bit(row, column) {
+            let said = |&row: &usize| match is_one(self.whole, row, column) {
                 true => format!("reaches {}", outs[row]),
                 false => format!("does not reach {}", outs[row]),
             };
-            (!wrong.is_empty())
-                .then(|| format!("{} {}", ins[column], wrong.iter().map(said).collect::<Vec<_>>().join(", ")))
+            (!wrong.is_empty()).then(|| format!("{} {}", ins[column], join(wrong.iter().map(said), ", ")))
         };
         (0..ins.len()).filter_map(of_column).collect()
     }
@@ -173,12 +156,11 @@ impl<'a> Parts<'a> {
 
 /// Every bit of a space by its dim and weight: `lane 4`.
 fn named_bits(space: &Space) -> Vec<String> {
-    space.iter().flat_map(|(dim, bits)| (0..bits).map(move |bit| format!("{dim} {}", 1u64 << bit))).collect()
+    bits(space).into_iter().map(|(dim, bit)| format!("{dim} {}", 1u64 << bit)).collect()
 }
 
-/// The coordinates that are not zero: `dim0 2, dim1 8`.
-fn said(space: &Space, packed: u64) -> String {
-    let parts: Vec<_> =
-        space.unpack(packed).filter(|&(_, at)| at != 0).map(|(dim, at)| format!("{dim} {at}")).collect();
-    if parts.is_empty() { "0".to_owned() } else { parts.join(", ") }
+/// The coordinates that are not zero: `dim0 2, dim1 8`; `0` if all are.
+fn nonzero(space: &Space, packed: u64) -> String {
+    let text = coordinates(space.unpack(packed).filter(|&(_, at)| at != 0));
+    if text.is_empty() { "0".to_owned() } else { text }
 }

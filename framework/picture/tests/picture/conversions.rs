@@ -217,7 +217,7 @@ fn a_move_shows_who_gives_the_address_of_each_slot() {
     };
     let picture = view::instruction(&row).expect("a picture");
     let memory = grid(&picture, "shared memory");
-    assert_eq!(memory.row_headings, ["0 at T0,2", "1 at T1,3"]);
+    assert_eq!(memory.row_axis.headings, ["0 at T0,2", "1 at T1,3"]);
     let texts: Vec<_> = (0..2).flat_map(|row| memory.row(row)).map(Cell::text).collect();
     assert_eq!(texts, ["T0:0.0", "T1:0.0", "T2:0.0", "T3:0.0"]);
 }

@@ -6,7 +6,7 @@ use samples::{accumulator, blocked, grids, small};
 use serde_json::Value as Json;
 use tilewright_picture::terminal::{Colours, Style};
 use tilewright_picture::view::{self, LayoutOptions};
-use tilewright_picture::{Anchor, Arrow, Cell, Fill, Grid, Panel, Picture, Rgb, Run, Table, Tone, html, svg, terminal};
+use tilewright_picture::{Cell, Fill, Grid, Panel, Picture, Rgb, Run, Table, Tone, html, svg, terminal};
 
 fn layout_of(layout: &tilewright_layout::Layout) -> Picture {
     view::layout("a <layout> & \"more\"", layout, &LayoutOptions::default()).expect("a picture")
@@ -18,18 +18,14 @@ fn everything() -> Picture {
     grid.set(0, 0, Cell::new("a<b").line("&").fill(Fill::hue(3, 32)).link("x").kin("y").hover("</script>"));
     grid.set(1, 1, Cell::new("d").fill(Fill::tone(Tone::Bad)).link("x").mark(Tone::Bad));
     let mut picture = Picture::new("all <kinds>");
-    let left = picture.add(Panel::grid("left", grid.clone()).caption("a caption"));
+    picture.add(Panel::grid("left", grid.clone()).caption("a caption"));
     picture.add(Panel::operator("×"));
-    let right = picture.add(Panel::grid("right", grid));
+    picture.add(Panel::grid("right", grid));
     picture.start_row();
     let rows = vec![vec!["one".to_owned(), "1".to_owned()], vec!["three".to_owned()]];
     picture.add(Panel::table("table", Table { header: vec!["word".to_owned(), "number".to_owned()], rows }));
     picture.add(Panel::note("note", ["a line", "another"]));
     picture.legend.push((Fill::tone(Tone::Good), "as it should be".to_owned()));
-    let (from, to) = (Anchor::new(left, 0, 0), Anchor::new(right, 1, 1));
-    picture.arrows.push(Arrow { from, to, tone: Tone::Strong, label: "moved".to_owned() });
-    // An arrow that points at nothing is left out.
-    picture.arrows.push(Arrow { from, to: Anchor::new(9, 0, 0), tone: Tone::Strong, label: "lost".to_owned() });
     picture
 }
 
@@ -124,14 +120,6 @@ fn cells_without_runs_show_their_text_where_it_fits() {
     picture.add(Panel::grid("grid", grid));
     let text = svg::render(&picture);
     assert_eq!((text.matches(">7<").count(), text.matches("all of them").count()), (0, 1));
-}
-
-#[test]
-fn arrows_join_cells() {
-    let text = svg::render(&everything());
-    assert_eq!((text.matches("<title>moved</title>").count(), text.matches("lost").count()), (1, 0));
-    let plain = terminal::render(&everything(), &Style::plain());
-    assert!(plain.contains("left[0, 0] -> right[1, 1]  moved"), "{plain}");
 }
 
 /// The data that the page's script reads.
@@ -236,12 +224,12 @@ fn a_cropped_grid_keeps_its_headings() {
     let part = whole.cropped(9..20, 6..usize::MAX);
     assert_eq!((part.rows(), part.columns()), (11, 26));
     for row in 0..part.rows() {
-        assert_eq!(part.row_heading(row), whole.row_heading(row + 9));
+        assert_eq!(part.row_axis.heading(row), whole.row_axis.heading(row + 9));
         assert_eq!(part.row(row), &whole.row(row + 9)[6..]);
     }
     // Borders every eight rows and columns: those at 9, 16 and at 6, 8, 16, 24 are left.
     let starts = |bands: &[tilewright_picture::Band]| bands.iter().map(|band| band.start).collect::<Vec<_>>();
-    assert_eq!((starts(&part.row_bands), starts(&part.column_bands)), (vec![0, 7], vec![0, 2, 10, 18]));
+    assert_eq!((starts(&part.row_axis.bands), starts(&part.column_axis.bands)), (vec![0, 7], vec![0, 2, 10, 18]));
     assert!(part.runs.iter().all(|run| run.row < 11 && run.end <= 26 && run.start < run.end));
     assert_eq!(whole.cropped(40..50, 0..1).rows(), 0);
 }

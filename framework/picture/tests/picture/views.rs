@@ -72,7 +72,7 @@ fn every_cell_of_the_hardware_names_the_element_that_is_there() {
                 let names: Vec<_> = element(layout.linear(), &place).iter().map(u64::to_string).collect();
                 assert_eq!(cell.text(), names.join(","), "{place:?}");
                 assert_eq!(
-                    hardware.row_heading(row),
+                    hardware.row_axis.heading(row),
                     place.iter().find(|p| p.0 == Dim::LANE).expect("a lane").1.to_string()
                 );
                 assert!(seen.insert(place));
@@ -169,7 +169,7 @@ fn a_tensor_of_one_axis_is_wrapped() {
     let picture = drawn(&blocked(&[128], &[2], &[32], &[1]));
     let tensor = grid(&picture, "tensor");
     assert_eq!((tensor.rows(), tensor.columns()), (4, 32));
-    assert_eq!(tensor.row_heading(3), "96");
+    assert_eq!(tensor.row_axis.heading(3), "96");
     // Element 96 + 5: lane (101 / 2) % 32 in the second round of registers.
     assert_eq!(tensor.cell(3, 5).expect("a cell").text(), "T18:3");
     let short = drawn(&blocked(&[16], &[1], &[16], &[1]));
@@ -200,7 +200,7 @@ fn a_padded_memory_shows_physical_offsets() {
     for row in 0..8 {
         let cell = grid(&picture, "tensor").cell(row, 5).expect("a cell");
         assert_eq!(cell.text(), (row * 36 + 5).to_string());
-        assert_eq!(grid(&picture, "memory").row_heading(row), (row * 36).to_string());
+        assert_eq!(grid(&picture, "memory").row_axis.heading(row), (row * 36).to_string());
     }
 }
 
@@ -248,8 +248,8 @@ fn the_matrix_shows_its_bits_under_their_names() {
             assert_eq!(cell.text(), if bit == 1 { "1" } else { "·" });
         }
     }
-    assert_eq!(drawn.column_headings, ["1", "2", "1", "2", "4", "8", "16"]);
-    let bands: Vec<_> = drawn.column_bands.iter().map(|band| (band.start, band.heading.as_str())).collect();
+    assert_eq!(drawn.column_axis.headings, ["1", "2", "1", "2", "4", "8", "16"]);
+    let bands: Vec<_> = drawn.column_axis.bands.iter().map(|band| (band.start, band.heading.as_str())).collect();
     assert_eq!(bands, [(0, "register"), (2, "lane")]);
     // Lanes 1 and 2 go to dim1 2 and 4, lanes 4 to 16 to dim0 1 to 4.
     let frames: Vec<_> = drawn.frames.iter().map(|frame| (frame.columns.clone(), frame.rows.len())).collect();

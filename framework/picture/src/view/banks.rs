@@ -5,21 +5,23 @@
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_target::BankRow;
 
-use crate::access::sound_element;
-use crate::plane::{Plane, small_enough};
-use crate::runs::{Runs, from_to, one_axis_counts_up, range_of_elements};
-use crate::view::{element_link, matrix_grid};
-use crate::{Band, Cell, Fill, Grid, PictureError, Table, Tone};
+use super::access::check_element;
+use super::matrix_grid;
+use super::runs::{Values, one_axis_counts_up, range_of_elements, runs};
+use super::stacked::StackedPlane;
+use crate::error::check_size;
+use crate::text::{from_to, join};
+use crate::{Axis, Cell, Fill, Grid, PictureError, Table, Tone};
 
 /// Elements in the banks of a memory.
 #[derive(Debug, Clone)]
-pub(crate) struct Banked<'a> {
+pub(super) struct Banked<'a> {
     memory: &'a MemoryLayout,
     element_bits: u32,
     row: &'a BankRow,
     /// Elements that have one colour: those of a bank, or of an access that is wider.
     group: u64,
-    plane: Plane<'a>,
+    plane: StackedPlane<'a>,
 }
 
 /// An element in memory.
@@ -40,13 +42,13 @@ impl<'a> Banked<'a> {
         row: &'a BankRow,
         together: u64,
     ) -> Result<Self, PictureError> {
-        sound_element(element_bits)?;
-        small_enough("the memory", memory.linear.ins().bits())?;
+        check_element(element_bits)?;
+        check_size("the memory", memory.linear.ins().bits())?;
         // Padding may be far larger than the tensor.
-        small_enough("the memory with its padding", memory.allocated_elements().max(4).ilog2() - 2)?;
+        check_size("the memory with its padding", memory.allocated_elements().max(4).ilog2() - 2)?;
         let bytes = together.clamp(u64::from(row.bank_bytes), row.wavefront_bytes());
         let group = (bytes * 8 / u64::from(element_bits)).max(1);
-        Ok(Self { memory, element_bits, row, group, plane: Plane::new(memory.linear.outs())? })
+        Ok(Self { memory, element_bits, row, group, plane: StackedPlane::new(memory.linear.outs())? })
     }
 
     /// All elements of all blocks.
@@ -73,44 +75,49 @@ impl<'a> Banked<'a> {
     pub fn memory_grid(&self) -> Grid {
         let across = (self.row.wavefront_bytes() * 8 / u64::from(self.element_bits)).max(1);
         let down = self.memory.allocated_elements().div_ceil(across);
-        let mut grid = Grid::new(down as usize, across as usize);
-        grid.row_axis = "byte".to_owned();
-        grid.column_axis = "bank".to_owned();
-        grid.row_headings = (0..down).map(|row| self.byte(row * across).to_string()).collect();
-        let starts = (0..across).step_by(self.group as usize);
         let banks = |start: u64| from_to(self.bank(start), self.row.bank(self.byte(start + self.group) - 1));
-        grid.column_bands = starts.map(|start| Band::new(start as usize, banks(start))).collect();
+        let starts = (0..across).step_by(self.group as usize).map(|start| (start as usize, banks(start)));
+        let rows = Axis::new("byte", (0..down).map(|row| self.byte(row * across)));
+        let columns = Axis::blank("bank", across as usize).bands(starts);
+        let place = |offset: u64| ((offset / across) as usize, (offset % across) as usize);
+        let mut grid = Grid::new(rows, columns);
         for offset in 0..self.memory.allocated_elements() {
-            let padding =
-                Cell::new("pad").fill(Fill::tone(Tone::Quiet)).hover(format!("byte {}: padding", self.byte(offset)));
-            grid.set((offset / across) as usize, (offset % across) as usize, padding);
+            let padding = Cell::new("pad").hover(format!("byte {}: padding", self.byte(offset)));
+            grid.set(place(offset).0, place(offset).1, padding.fill(Fill::tone(Tone::Quiet)));
         }
-        let group = self.group as usize;
-        let mut runs = Runs::default();
+        let mut held = Values::new();
         for stored in self.all().filter(|stored| stored.block == 0) {
-            let (row, column) = ((stored.offset / across) as usize, (stored.offset % across) as usize);
-            runs.add(row, column, self.plane.coordinates(stored.element));
-            grid.set(row, column, self.cell(&stored, self.plane.name(stored.element)));
+            let (row, column) = place(stored.offset);
+            held.insert((row, column), (column as u64, self.plane.axes.coordinates(stored.element)));
+            grid.set(row, column, self.cell(&stored, self.plane.axes.name(stored.element)));
         }
-        grid.runs = runs.named(|column| column.is_multiple_of(group), one_axis_counts_up, range_of_elements);
+        let follows = |first: &[u64], last: &[u64], column: u64, next: &[u64]| {
+            !column.is_multiple_of(self.group) && one_axis_counts_up(first, last, next)
+        };
+        grid.runs = runs(
+            &held,
+            |(_, first), (_, last), (column, next)| follows(first, last, *column, next),
+            |(_, first), (_, last)| range_of_elements(first, last),
+        );
         grid
     }
 
     /// The tensor with the offset and the bank of each element.
     pub fn tensor_grid(&self) -> Grid {
-        let mut grid = self.plane.grid();
-        let mut runs = Runs::default();
+        let (rows, columns) = self.plane.grid_axes();
+        let mut grid = Grid::new(rows, columns);
+        let mut places = Values::new();
         for stored in self.all() {
             let (row, column) = self.plane.place(stored.element);
-            runs.add(row, column, vec![stored.offset, self.bank(stored.offset)]);
-            let cell = self.cell(&stored, stored.offset.to_string()).line(format!("b{}", self.bank(stored.offset)));
-            grid.set(row, column, cell);
+            let (offset, bank) = (stored.offset, self.bank(stored.offset));
+            places.insert((row, column), (offset, bank));
+            grid.set(row, column, self.cell(&stored, offset.to_string()).line(format!("b{bank}")));
         }
-        let next =
-            |_: &[u64], last: &[u64], next: &[u64]| next[0] == last[0] + 1 && !next[0].is_multiple_of(self.group);
-        let name =
-            |first: &[u64], last: &[u64]| format!("{} b{}", from_to(first[0], last[0]), from_to(first[1], last[1]));
-        grid.runs = runs.named(|_| false, next, name);
+        grid.runs = runs(
+            &places,
+            |_, last, next| next.0 == last.0 + 1 && !next.0.is_multiple_of(self.group),
+            |first, last| format!("{} b{}", from_to(first.0, last.0), from_to(first.1, last.1)),
+        );
         grid
     }
 
@@ -121,12 +128,12 @@ impl<'a> Banked<'a> {
 
     fn cell(&self, stored: &Stored, text: String) -> Cell {
         let bank = self.bank(stored.offset);
-        let name = self.plane.name(stored.element);
+        let link = self.plane.axes.link(stored.element);
         let cell = Cell::new(text)
             .fill(self.fill(stored.offset))
-            .link(element_link(&self.plane.coordinates(stored.element)))
+            .link(link.clone())
             .kin(format!("bank {bank}"))
-            .hover(format!("element {name}"))
+            .hover(link)
             .hover(format!("offset {}, byte {}, bank {bank}", stored.offset, self.byte(stored.offset)));
         match self.memory.linear.in_bits(Dim::BLOCK) {
             0 => cell,
@@ -159,15 +166,11 @@ impl<'a> Banked<'a> {
         let address = self.address()?;
         let coordinates: Vec<Dim> = address.ins().dims().collect();
         let mut grid = matrix_grid(&address.sublayout(&coordinates, &[Dim::OFFSET])?);
-        grid.row_axis = "offset".to_owned();
-        grid.column_axis = "coordinate".to_owned();
-        grid.row_bands.clear();
-        for bit in 0..self.memory.linear.in_bits(Dim::OFFSET) {
-            let part = self.part(bit);
-            if grid.row_bands.last().is_none_or(|band| band.heading != part) {
-                grid.row_bands.push(Band::new(bit as usize, part));
-            }
-        }
+        grid.row_axis.name = "offset".to_owned();
+        grid.column_axis.name = "coordinate".to_owned();
+        let parts: Vec<_> = (0..self.memory.linear.in_bits(Dim::OFFSET)).map(|bit| self.part(bit)).collect();
+        let starts = (0..parts.len()).filter(|&bit| bit == 0 || parts[bit] != parts[bit - 1]);
+        grid.row_axis = grid.row_axis.bands(starts.map(|bit| (bit, parts[bit])));
         Ok(grid)
     }
 
@@ -177,23 +180,18 @@ impl<'a> Banked<'a> {
         let masks = address.output_masks();
         let sums = masks.iter().filter(|(dim, _)| *dim == Dim::OFFSET).flat_map(|(_, masks)| masks);
         let row = |(bit, mask): (u32, &u64)| {
-            let mut terms = Vec::new();
-            for (dim, coordinate) in address.ins().unpack(*mask) {
-                let bits = (0..64).filter(|bit| coordinate >> bit & 1 == 1);
-                terms.extend(bits.map(|bit| format!("{dim} bit {}", 1u64 << bit)));
-            }
-            vec![(1u64 << bit).to_string(), self.part(bit).to_owned(), terms.join(" xor ")]
+            let terms = address.ins().unpack(*mask).flat_map(|(dim, coordinate)| {
+                let bits = (0..64).filter(move |bit| coordinate >> bit & 1 == 1);
+                bits.map(move |bit| format!("{dim} bit {}", 1u64 << bit))
+            });
+            vec![(1u64 << bit).to_string(), self.part(bit).to_owned(), join(terms, " xor ")]
         };
-        Ok(Table {
-            header: ["offset", "is", "sum of"].map(str::to_owned).to_vec(),
-            rows: (0..).zip(sums).map(row).collect(),
-        })
+        Ok(Table::new(["offset", "is", "sum of"], (0..).zip(sums).map(row).collect()))
     }
 
     /// What is added to the offset, in words; none without padding.
     pub fn padding(&self) -> Option<String> {
         let pairs = self.memory.padding.iter().map(|p| format!("{} elements after every {}", p.padding, p.interval));
-        let pairs: Vec<_> = pairs.collect();
-        (!pairs.is_empty()).then(|| format!("padding: {}", pairs.join(", ")))
+        (!self.memory.padding.is_empty()).then(|| format!("padding: {}", join(pairs, ", ")))
     }
 }

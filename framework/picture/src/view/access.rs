@@ -4,11 +4,11 @@ use tilewright_layout::f2::Solver;
 use tilewright_layout::{ColumnAction, Dim, LinearLayout, MemoryLayout};
 
 use crate::PictureError;
-use crate::plane::small_enough;
+use crate::error::check_size;
 
 /// The accesses of one warp, each as wide as both layouts and the hardware allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Accesses {
+pub(super) struct Accesses {
     /// Elements that a lane moves in one access.
     pub elements: u64,
     /// Width of an element in bytes.
@@ -19,7 +19,7 @@ pub(crate) struct Accesses {
 
 /// One access of a warp.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Access {
+pub(super) struct Access {
     /// The registers that hold the elements, in the order of their addresses.
     pub registers: Vec<u64>,
     /// For each lane the byte address of its first element; none for lanes that take no part.
@@ -40,9 +40,9 @@ impl Accesses {
     }
 }
 
-/// Who accesses what.
+/// Which registers are moved to or from which memory.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Question<'a> {
+pub(super) struct AccessSpec<'a> {
     /// From (register, lane, warp, block) to elements.
     pub registers: &'a LinearLayout,
     /// Where the elements lie.
@@ -57,18 +57,18 @@ pub(crate) struct Question<'a> {
     pub copies: bool,
 }
 
-impl Question<'_> {
+impl AccessSpec<'_> {
     /// The accesses.
-    pub fn answer(&self) -> Result<Accesses, PictureError> {
-        sound_element(self.element_bits)?;
+    pub fn accesses(&self) -> Result<Accesses, PictureError> {
+        check_element(self.element_bits)?;
         if self.element_bits < 8 {
-            return Err(PictureError::NotDrawable {
-                what: "the accesses".to_owned(),
-                reason: format!("an element has {} bits and addresses count bytes", self.element_bits),
-                remedy: "draw a layout of bytes that hold several elements each".to_owned(),
-            });
+            return Err(PictureError::not_drawable(
+                "the accesses",
+                format!("an element has {} bits and addresses count bytes", self.element_bits),
+                "draw a layout of bytes that hold several elements each",
+            ));
         }
-        small_enough("the accesses", self.registers.ins().bits())?;
+        check_size("the accesses", self.registers.ins().bits())?;
         let order: Vec<Dim> = self.memory.linear.outs().dims().collect();
         let holders = self.registers.transpose_outs(&order)?;
         let distinct = holders.without_broadcast(Dim::REGISTER);
@@ -99,35 +99,32 @@ impl Question<'_> {
                 return Ok((elements, action));
             }
         }
-        Err(PictureError::NotDrawable {
-            what: "the accesses".to_owned(),
-            reason: format!("there is no access of {} bits, only of {:?}", self.element_bits, self.widths),
-            remedy: "choose an element that the target can access by itself".to_owned(),
-        })
+        Err(PictureError::not_drawable(
+            "the accesses",
+            format!("there is no access of {} bits, only of {:?}", self.element_bits, self.widths),
+            "choose an element that the target can access by itself",
+        ))
     }
 
     /// The access that begins at a register, counted in the order of `places`.
     fn access(&self, holders: &LinearLayout, places: &LinearLayout, first: u64, registers: &[u64]) -> Access {
-        let (ins, outs) = (places.ins(), places.outs());
-        let bytes = u64::from(self.element_bits / 8);
-        let at = |dim: Dim, index: u64| ins.shift_of(dim).map_or(0, |shift| index << shift);
+        let image = |layout: &LinearLayout, register: u64, lane: u64| {
+            let at = |dim, index: u64| layout.ins().shift_of(dim).map_or(0, |shift| index << shift);
+            let input = at(Dim::REGISTER, register) | at(Dim::LANE, lane) | at(Dim::WARP, self.warp);
+            layout.apply_packed(input)
+        };
         let idle = if self.copies { 0 } else { self.idle_lanes() };
         let address = |lane: u64| {
-            let input = at(Dim::REGISTER, first) | at(Dim::LANE, lane) | at(Dim::WARP, self.warp);
-            let offset = outs.coordinate(places.apply_packed(input), Dim::OFFSET);
+            let offset = places.outs().coordinate(image(places, first, lane), Dim::OFFSET);
+            let bytes = u64::from(self.element_bits / 8);
             (lane & idle == 0).then(|| self.memory.physical_offset(offset) * bytes)
         };
-        let own = holders.ins();
-        let place = |dim: Dim, index: u64| own.shift_of(dim).map_or(0, |shift| index << shift);
-        let element = |register: u64, lane: u64| {
-            let input = place(Dim::REGISTER, register) | place(Dim::LANE, lane) | place(Dim::WARP, self.warp);
-            holders.apply_packed(input)
-        };
-        let lanes = 0..1u64 << ins.bits_of(Dim::LANE);
+        let lanes = 0..1u64 << places.in_bits(Dim::LANE);
+        let held = |lane: u64| registers.iter().map(|&register| image(holders, register, lane)).collect();
         Access {
             registers: registers.to_vec(),
             addresses: lanes.clone().map(address).collect(),
-            held: lanes.map(|lane| registers.iter().map(|&register| element(register, lane)).collect()).collect(),
+            held: lanes.map(held).collect(),
         }
     }
 
@@ -140,13 +137,10 @@ impl Question<'_> {
 }
 
 /// Refuses widths that no element in memory has.
-pub(crate) fn sound_element(bits: u32) -> Result<(), PictureError> {
+pub(super) fn check_element(bits: u32) -> Result<(), PictureError> {
     if bits.is_power_of_two() && bits <= 128 {
         return Ok(());
     }
-    Err(PictureError::NotDrawable {
-        what: "the memory".to_owned(),
-        reason: format!("no element has {bits} bits"),
-        remedy: "give a power of two from 1 to 128".to_owned(),
-    })
+    let reason = format!("no element has {bits} bits");
+    Err(PictureError::not_drawable("the memory", reason, "give a power of two from 1 to 128"))
 }

@@ -2,11 +2,11 @@
 
 use tilewright_target::BankRow;
 
-use crate::access::{Access, Accesses};
+use super::access::{Access, Accesses};
 
 /// One wavefront of an access: what each bank gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Wavefront {
+pub(super) struct Wavefront {
     /// Its phase.
     pub phase: usize,
     /// Its place within the phase; those after the first are conflicts.
@@ -17,7 +17,7 @@ pub(crate) struct Wavefront {
 
 /// A word that a bank gives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(super) struct Word {
     /// The byte address divided by the width of a bank.
     pub number: u64,
     /// The lanes that want it.
@@ -28,7 +28,7 @@ pub(crate) struct Word {
 
 /// The wavefronts of an access. The lanes of a phase are served together; each bank gives one word at a
 /// time, to all lanes that want it, in the order of the lanes.
-pub(crate) fn wavefronts(row: &BankRow, accesses: &Accesses, access: &Access) -> Vec<Wavefront> {
+pub(super) fn wavefronts(row: &BankRow, accesses: &Accesses, access: &Access) -> Vec<Wavefront> {
     let lane_bits = access.addresses.len().next_power_of_two().trailing_zeros();
     let mut all = Vec::new();
     for (phase, lanes) in row.phases(lane_bits).iter().enumerate() {

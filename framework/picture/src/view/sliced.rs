@@ -1,0 +1,69 @@
+//! A tensor as planes of two of its axes, one for each slice along the others.
+
+use tilewright_layout::{Dim, Space};
+
+use super::axes::Axes;
+use super::side::Side;
+use crate::PictureError;
+use crate::text::join;
+
+/// Columns up to which a tensor of one axis is a single row, as a power of two.
+const ONE_ROW: u32 = 5;
+
+/// Slices that are drawn, as a power of two.
+const MOST_SLICES: u32 = 6;
+
+/// The axes of a tensor as rows, columns and slices.
+#[derive(Debug)]
+pub(super) struct SlicedPlane<'a> {
+    pub axes: Axes<'a>,
+    pub rows: Side<'a>,
+    pub columns: Side<'a>,
+    pub slices: Side<'a>,
+}
+
+impl<'a> SlicedPlane<'a> {
+    /// The last two axes, or those that `shown` names; one long axis is wrapped.
+    pub fn new(space: &'a Space, shown: Option<(Dim, Dim)>) -> Result<Self, PictureError> {
+        let axes = Axes::new(space);
+        let names = join(axes.dims.iter().map(|(dim, _)| dim), ", ");
+        let (rows, columns) = match (shown, axes.dims.as_slice()) {
+            (Some((row, column)), dims) => {
+                if row == column {
+                    return Err(PictureError::not_drawable(
+                        format!("the plane of {row} and {row}"),
+                        "rows and columns are the same axis",
+                        format!("name two of {names}"),
+                    ));
+                }
+                if let Some(lacking) = [row, column].into_iter().find(|&dim| dims.iter().all(|&(d, _)| d != dim)) {
+                    return Err(PictureError::not_drawable(
+                        format!("the plane of {lacking}"),
+                        format!("the tensor's axes are {names}"),
+                        "name two of them",
+                    ));
+                }
+                (Side::new(space, Some(row)), Side::new(space, Some(column)))
+            }
+            (None, []) => (Side::new(space, None), Side::new(space, None)),
+            (None, &[(dim, bits)]) => {
+                let across = bits.min(ONE_ROW);
+                let above = (bits > across).then_some(dim);
+                (Side::part(space, above, across..bits), Side::part(space, Some(dim), 0..across))
+            }
+            (None, [.., (row, _), (column, _)]) => (Side::new(space, Some(*row)), Side::new(space, Some(*column))),
+        };
+        let others = axes.dims.iter().map(|&(dim, _)| dim);
+        let others = others.filter(|&dim| Some(dim) != rows.dim && Some(dim) != columns.dim);
+        let slices = Side::new(space, None).in_bands(others.collect());
+        let remedy = format!("choose other rows and columns among {names}, or a smaller shape");
+        let bits = slices.bit_count() as u32;
+        PictureError::limit("the slices of the tensor's other axes", bits, MOST_SLICES, remedy)?;
+        Ok(Self { axes, rows, columns, slices })
+    }
+
+    /// The element of a row and column of a slice.
+    pub fn element(&self, slice: usize, row: usize, column: usize) -> u64 {
+        self.slices.packed(slice) | self.rows.packed(row) | self.columns.packed(column)
+    }
+}
