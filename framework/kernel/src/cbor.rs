@@ -119,48 +119,50 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// Reads the items of an array or the entries of a map, one level deeper, and skips those that `read` leaves.
-    fn items<T>(
-        &mut self,
-        left: Option<usize>,
-        per_entry: usize,
-        read: impl FnOnce(&mut Items<'_, 'de>) -> Result<T, CborError>,
-    ) -> Result<T, CborError> {
+    /// The next item. Not generic, so that only the choice of a visitor's method is compiled for each type.
+    fn next(&mut self) -> Result<Item<'de>, CborError> {
+        let head = self.head()?;
+        Ok(match dec::if_major(head) {
+            major::UNSIGNED => Item::Unsigned(self.item()?),
+            major::NEGATIVE => Item::Negative(self.item()?),
+            major::BYTES => Item::Bytes(self.item::<types::Bytes<Cow<'de, [u8]>>>()?.0),
+            major::STRING => Item::Text(self.item()?),
+            major::ARRAY => Item::Array(types::Array::len(self)?),
+            major::MAP => Item::Map(types::Map::len(self)?),
+            _ => match head {
+                marker::F16 => Item::Float(half_float(self.item::<types::F16>()?.0)),
+                marker::F32 => Item::Float(self.item::<f32>()?.into()),
+                marker::F64 => Item::Float(self.item()?),
+                marker::NULL | marker::UNDEFINED => {
+                    self.advance(1);
+                    Item::Nothing
+                }
+                marker::FALSE | marker::TRUE => Item::Bool(self.item()?),
+                _ => return Err(de::Error::custom("a kind of value that this version does not know")),
+            },
+        })
+    }
+
+    /// Steps into an array or a map of `left` items or entries, or of all up to a mark.
+    fn enter(&mut self, left: Option<usize>) -> Result<Items<'_, 'de>, CborError> {
         if !self.step_in() {
             return Err(de::Error::custom("values nest too deep"));
         }
-        let mut items = Items { reader: self, left };
-        let value = read(&mut items)?;
-        while items.next()? {
-            (0..per_entry).try_for_each(|_| items.reader.item::<IgnoredAny>().map(drop))?;
-        }
-        self.step_out();
-        Ok(value)
+        Ok(Items { reader: self, left })
     }
+}
 
-    fn array<T>(&mut self, read: impl FnOnce(&mut Items<'_, 'de>) -> Result<T, CborError>) -> Result<T, CborError> {
-        let left = types::Array::len(self)?;
-        self.items(left, 1, read)
-    }
-
-    fn map<T>(&mut self, read: impl FnOnce(&mut Items<'_, 'de>) -> Result<T, CborError>) -> Result<T, CborError> {
-        let left = types::Map::len(self)?;
-        self.items(left, 2, read)
-    }
-
-    fn simple<V: Visitor<'de>>(&mut self, head: u8, visitor: V) -> Result<V::Value, CborError> {
-        match head {
-            marker::F16 => visitor.visit_f64(half_float(self.item::<types::F16>()?.0)),
-            marker::F32 => visitor.visit_f64(self.item::<f32>()?.into()),
-            marker::F64 => visitor.visit_f64(self.item()?),
-            marker::NULL | marker::UNDEFINED => {
-                self.advance(1);
-                visitor.visit_unit()
-            }
-            marker::FALSE | marker::TRUE => visitor.visit_bool(self.item()?),
-            _ => Err(de::Error::custom("a kind of value that this version does not know")),
-        }
-    }
+/// One item; an array or a map without its content.
+enum Item<'de> {
+    Unsigned(u64),
+    Negative(i128),
+    Bytes(Cow<'de, [u8]>),
+    Text(Cow<'de, str>),
+    Array(Option<usize>),
+    Map(Option<usize>),
+    Float(f64),
+    Bool(bool),
+    Nothing,
 }
 
 /// The number that 16 bits of IEEE 754 stand for.
@@ -175,27 +177,31 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     type Error = CborError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, CborError> {
-        let head = self.head()?;
-        match dec::if_major(head) {
-            major::UNSIGNED => visitor.visit_u64(self.item()?),
-            major::NEGATIVE => {
-                let number: i128 = self.item()?;
-                match i64::try_from(number) {
-                    Ok(number) => visitor.visit_i64(number),
-                    Err(_) => visitor.visit_i128(number),
-                }
+        match self.next()? {
+            Item::Unsigned(number) => visitor.visit_u64(number),
+            Item::Negative(number) => match i64::try_from(number) {
+                Ok(number) => visitor.visit_i64(number),
+                Err(_) => visitor.visit_i128(number),
+            },
+            Item::Bytes(Cow::Borrowed(bytes)) => visitor.visit_borrowed_bytes(bytes),
+            Item::Bytes(Cow::Owned(bytes)) => visitor.visit_byte_buf(bytes),
+            Item::Text(Cow::Borrowed(text)) => visitor.visit_borrowed_str(text),
+            Item::Text(Cow::Owned(text)) => visitor.visit_string(text),
+            Item::Array(left) => {
+                let mut items = self.enter(left)?;
+                let value = visitor.visit_seq(&mut items)?;
+                items.leave(1)?;
+                Ok(value)
             }
-            major::BYTES => match self.item::<types::Bytes<Cow<'de, [u8]>>>()?.0 {
-                Cow::Borrowed(bytes) => visitor.visit_borrowed_bytes(bytes),
-                Cow::Owned(bytes) => visitor.visit_byte_buf(bytes),
-            },
-            major::STRING => match self.item::<Cow<'de, str>>()? {
-                Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
-                Cow::Owned(text) => visitor.visit_string(text),
-            },
-            major::ARRAY => self.array(|items| visitor.visit_seq(items)),
-            major::MAP => self.map(|entries| visitor.visit_map(entries)),
-            _ => self.simple(head, visitor),
+            Item::Map(left) => {
+                let mut entries = self.enter(left)?;
+                let value = visitor.visit_map(&mut entries)?;
+                entries.leave(2)?;
+                Ok(value)
+            }
+            Item::Float(number) => visitor.visit_f64(number),
+            Item::Bool(value) => visitor.visit_bool(value),
+            Item::Nothing => visitor.visit_unit(),
         }
     }
 
@@ -222,14 +228,20 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     ) -> Result<V::Value, CborError> {
         match dec::if_major(self.head()?) {
             major::STRING => visitor.visit_enum(Variant { reader: self, has_content: false }),
-            major::MAP => self.map(|entries| {
+            major::MAP => {
                 let only = |more| de::Error::custom(format!("a variant must be a map of one entry, not of {more}"));
+                let left = types::Map::len(self)?;
+                let mut entries = self.enter(left)?;
                 if !entries.next()? {
                     return Err(only("none"));
                 }
                 let value = visitor.visit_enum(Variant { reader: &mut *entries.reader, has_content: true })?;
-                if entries.next()? { Err(only("more")) } else { Ok(value) }
-            }),
+                if entries.next()? {
+                    return Err(only("more"));
+                }
+                entries.leave(2)?;
+                Ok(value)
+            }
             _ => Err(de::Error::custom("a variant must be a text or a map of one entry")),
         }
     }
@@ -272,6 +284,15 @@ impl Items<'_, '_> {
             }
             None => Ok(true),
         }
+    }
+
+    /// Skips the items or entries that the visitor left, of `per_entry` values each, and steps out.
+    fn leave(mut self, per_entry: usize) -> Result<(), CborError> {
+        while self.next()? {
+            (0..per_entry).try_for_each(|_| self.reader.item::<IgnoredAny>().map(drop))?;
+        }
+        self.reader.step_out();
+        Ok(())
     }
 }
 
