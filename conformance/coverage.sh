@@ -28,14 +28,14 @@ fi
 seconds=$(($(date +%s) - begun))
 {
     cat <<HEAD
-# What the suite shows of each target
+# Conformance coverage
 
-Written by \`conformance/coverage.sh\`. Cases are made of what a target says of itself: its families' samples, its instruction
-rows, lanes, warps and widths; [conformance.md](conformance.md) says how, and what each group shows.
+\`conformance/coverage.sh\` writes this page. The suite derives the cases from the target's
+description: samples of its families, its instructions, lanes, warps and widths ([conformance](conformance.md)).
 
-## How many cases there are
+## Number of cases
 
-Those that need a device are not among them.
+Cases that need a device are not counted.
 
 HEAD
     groups=$(cut -d ' ' -f 2 "$work/list" | cut -d / -f 1 | sort -u | tr '\n' ' ')

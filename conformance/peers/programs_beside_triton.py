@@ -3,7 +3,7 @@
     python3 conformance/peers/programs_beside_triton.py --cases DIR [--target NAME]... [--only TEXT] [--detail]
                                                         [--times N] [--page] [--keep FOLDER]
 
-DIR has cases (docs/cases.md) with `NAME.triton.json` beside each: what Triton 3.9.0 makes of the case for four
+DIR has cases (docs/tile-ir.md) with `NAME.triton.json` beside each: what Triton 3.9.0 makes of the case for four
 targets. Ours are compiled by the program `programs` of this package, built here in the profile of the benches;
 its assembly is counted in the same classes. Where `ptxas` is along PATH, it says the registers and spills.
 
@@ -12,7 +12,7 @@ least of each stage. That needs Triton's wheel in this Python:
 
     python3 -m venv triton-venv && triton-venv/bin/pip install triton==3.9.0
 
-`--page` puts the tables into docs/programs-beside-triton.md; without it they are printed. `--detail` lists cases
+`--page` puts the tables into docs/results.md; without it they are printed. `--detail` lists cases
 by how much more ours takes, `--keep` leaves assembly and kernels in a folder.
 
 Not part of the tests: it needs a package and data that the build does not.
@@ -29,7 +29,7 @@ import tempfile
 from program_counts import TARGETS, ours, pairs, theirs
 
 HERE = pathlib.Path(__file__).resolve().parent
-PAGE = HERE.parents[1] / "docs" / "programs-beside-triton.md"
+PAGE = HERE.parents[1] / "docs" / "results.md"
 
 
 def build():

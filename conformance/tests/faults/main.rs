@@ -152,13 +152,12 @@ fn every_fault_is_found_in_its_place() {
     golden::check(&shared_data::workspace().join("docs/fault-injection.md"), &page(&faults, &found));
 }
 
-const HEAD: &str = "# Faults that the suite finds
+const HEAD: &str = "# Fault injection
 
-A suite that cannot fail shows nothing. The test `conformance/tests/faults` puts one fault at a time into what the suite is
-given: a layout of a plugin's family, a row of its instructions, the target's description, a kernel between lowering and
-code, or the text that the code generator wrote. The cases run as they do for a user, on the emulator or on the virtual
-NVIDIA device. Each fault must make a case fail that is about it, and no case may fail without it. The table is written by
-the test, with `TILEWRIGHT_BLESS=1`.
+The suite must fail on wrong targets. The test `conformance/tests/faults` injects one fault at a time into a layout of a
+plugin's family, an instruction of its table, the target's description, a kernel between lowering and code, or the
+generated text. It runs the cases on the emulator or on the virtual NVIDIA device, as a user does. A case about
+the fault must fail, and no case may fail without it. The test writes these tables, with `TILEWRIGHT_BLESS=1`.
 
 ";
 

@@ -1,130 +1,15 @@
 //! The pages of the book in `docs/`, and the commands that they show.
 //!
-//! The tests follow the links of the pages and run their commands.
+//! The tests follow the links of the pages, run their commands, and compare the output that pages show.
 
-use std::io;
-use std::path::{Path, PathBuf};
+mod command;
+mod glossary;
+mod page;
+mod transcript;
+mod vocabulary;
 
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
-
-/// The folder of the book.
-#[must_use]
-pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default()
-}
-
-/// A page.
-#[derive(Debug)]
-pub struct Page {
-    /// Its file below [`folder`].
-    pub name: String,
-    /// Its text.
-    pub text: String,
-}
-
-/// All pages in the folder, by name; the summary is none.
-///
-/// # Errors
-/// What reading the folder gives.
-pub fn pages() -> io::Result<Vec<Page>> {
-    let mut pages = Vec::new();
-    for entry in std::fs::read_dir(folder())? {
-        let file = entry?.path();
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.ends_with(".md") && name != "SUMMARY.md" {
-            pages.push(Page { name, text: std::fs::read_to_string(file)? });
-        }
-    }
-    pages.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(pages)
-}
-
-/// Where links and pictures of a text lead, as they are written.
-#[must_use]
-pub fn links(text: &str) -> Vec<String> {
-    let links = Parser::new_ext(text, Options::ENABLE_TABLES).filter_map(|event| match event {
-        Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => Some(dest_url.into_string()),
-        _ => None,
-    });
-    links.collect()
-}
-
-/// The ids of a page's headings, as mdBook gives them: lower case, spaces as hyphens, no other punctuation; repeated ones are numbered.
-#[must_use]
-pub fn headings(text: &str) -> Vec<String> {
-    let (mut found, mut heading): (Vec<String>, Option<String>) = (Vec::new(), None);
-    for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
-        match (event, &mut heading) {
-            (Event::Start(Tag::Heading { .. }), _) => heading = Some(String::new()),
-            (Event::Text(text) | Event::Code(text), Some(heading)) => heading.push_str(&text),
-            (Event::End(TagEnd::Heading(_)), _) => {
-                let id = heading_id(&heading.take().unwrap_or_default());
-                let before = found.iter().filter(|known| **known == id).count();
-                found.push(if before == 0 { id } else { format!("{id}-{before}") });
-            }
-            _ => {}
-        }
-    }
-    found
-}
-
-fn heading_id(heading: &str) -> String {
-    let kept = heading.trim().chars().filter_map(|c| match c {
-        c if c.is_alphanumeric() || c == '_' || c == '-' => Some(c.to_ascii_lowercase()),
-        c if c.is_whitespace() => Some('-'),
-        _ => None,
-    });
-    kept.collect()
-}
-
-/// What a line of a code block begins with if it is a command and not text.
-const PROGRAMS: &[&str] = &[
-    "alias",
-    "cargo",
-    "cd",
-    "cmake",
-    "conformance",
-    "conformance-run",
-    "echo",
-    "mkdir",
-    "python3",
-    "sbatch",
-    "scp",
-    "ssh",
-    "tilewright",
-    "triton-venv/bin/python",
-];
-
-/// The commands that a page shows: lines of its code blocks of no language, or of a shell's, that begin with a program or
-/// set a variable for one, together with the lines that they are continued on.
-#[must_use]
-pub fn commands(text: &str) -> Vec<String> {
-    let (mut found, mut block) = (Vec::new(), None);
-    for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
-        match (event, &mut block) {
-            (Event::Start(Tag::CodeBlock(kind)), _) => block = is_of_a_shell(&kind).then(String::new),
-            // An indented block comes line by line.
-            (Event::Text(text), Some(block)) => block.push_str(&text),
-            (Event::End(TagEnd::CodeBlock), _) => {
-                let joined = block.take().unwrap_or_default().replace("\\\n", " ");
-                found.extend(joined.lines().filter(|line| is_command(line)).map(str::to_owned));
-            }
-            _ => {}
-        }
-    }
-    found
-}
-
-/// Blocks that name a language are in it.
-fn is_of_a_shell(kind: &CodeBlockKind<'_>) -> bool {
-    match kind {
-        CodeBlockKind::Indented => true,
-        CodeBlockKind::Fenced(language) => ["", "sh", "console"].contains(&language.as_ref()),
-    }
-}
-
-fn is_command(line: &str) -> bool {
-    let is_variable = |word: &&str| word.contains('=') && word.chars().next().is_some_and(|c| c.is_ascii_uppercase());
-    let program = line.split(' ').find(|word| !is_variable(word)).unwrap_or_default();
-    PROGRAMS.contains(&program)
-}
+pub use command::commands;
+pub use glossary::{Glossary, Retired, Term};
+pub use page::{Page, folder, headings, links, pages};
+pub use transcript::{Transcript, rewrite_transcripts};
+pub use vocabulary::{Scope, Use, Vocabulary};

@@ -5,7 +5,7 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValue, IntValue, PhiValue};
 use tilewright_kernel::{Element, Op, Type, Value};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::{CodeGenerator, Values};
+use tilewright_plugin::codegen::{CodeGenerator, ValueMap};
 
 use crate::emitter::refused;
 use crate::translate::{Body, Typed};
@@ -36,7 +36,7 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
     type Block = BasicBlock<'ctx>;
     type Loop = Loop<'ctx>;
 
-    fn values(&mut self) -> &mut Values<Typed<'ctx>> {
+    fn values(&mut self) -> &mut ValueMap<Typed<'ctx>> {
         &mut self.values
     }
 

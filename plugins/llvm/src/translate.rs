@@ -8,7 +8,7 @@ use inkwell::{GlobalVisibility, attributes::Attribute, attributes::AttributeLoc,
 use tilewright_kernel::{Element, Exchange, Issuers, Kernel, MemorySpace, Module, Op, SpecialRegister, Type, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{
-    TypedValue, Values, check_signatures, generate, in_kernel, invalid, shared_bytes, unsupported,
+    TypedValue, ValueMap, check_signatures, generate, in_kernel, invalid, shared_bytes, unsupported,
 };
 
 use crate::emitter::{Emitter, refused};
@@ -85,7 +85,7 @@ pub(crate) fn translate<'ctx>(
         let shared = shared_memory(context, module, machine, kernel, form.shared)?;
         let emit = Emitter { context, module, builder: context.create_builder(), launch: kernel.launch };
         let mut body =
-            Body { emit, dialect, machine, kernel, function: *function, shared, values: Values::default(), stores: 0 };
+            Body { emit, dialect, machine, kernel, function: *function, shared, values: ValueMap::default(), stores: 0 };
         body.run().map_err(|error| in_kernel(error, kernel))?;
     }
     Ok(())
@@ -236,7 +236,7 @@ pub(crate) struct Body<'a, 'ctx> {
     pub(crate) kernel: &'a Kernel,
     pub(crate) function: FunctionValue<'ctx>,
     shared: Option<GlobalValue<'ctx>>,
-    pub(crate) values: Values<Typed<'ctx>>,
+    pub(crate) values: ValueMap<Typed<'ctx>>,
     /// Stores without a condition so far.
     pub(crate) stores: usize,
 }

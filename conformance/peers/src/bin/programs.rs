@@ -1,4 +1,4 @@
-//! Compiles cases (`docs/cases.md`) for a target and says what became of each, a line of JSON a case: the conversions that
+//! Compiles cases (`docs/tile-ir.md`) for a target and says what became of each, a line of JSON a case: the conversions that
 //! are left, bytes of shared memory, seconds by stage. Assembly and kernel IR go to a folder, so that
 //! `programs_beside_triton.py` can count what is in the one, and people can read the other.
 //!

@@ -2,14 +2,14 @@
 //! which is named here.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
-use tilewright_book::{Page, commands, folder, pages};
+use tilewright_book::{Page, commands, folder, pages, rewrite_transcripts};
+use tilewright_testkit::golden;
 
 /// Commands that another test runs: page, how the command begins, and that test.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
-    ("claims.md", "conformance --target mychip", "conformance/tests/suite/out_of_tree.rs"),
-    ("claims.md", "conformance claim", "conformance/tests/runner"),
+    ("conformance.md", "conformance claim", "conformance/tests/runner"),
     ("conformance.md", "conformance --target mychip", "conformance/tests/suite/out_of_tree.rs"),
     ("conformance.md", "conformance merge", "conformance/tests/runner"),
     ("embedding.md", "cargo run --release --bin tilewright-install", "framework/install/tests/install/hosts.rs"),
@@ -19,7 +19,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("embedding.md", "cargo install --path framework/command", "framework/install/tests/install/hosts.rs"),
     ("first-ten-minutes.md", "cargo build --release", "conformance/tests/suite/product.rs"),
     ("first-ten-minutes.md", "cargo run --release --bin conformance", "conformance/tests/suite/product.rs"),
-    ("fuzzing.md", "cargo test", "framework/properties/tests/short_runs.rs"),
+    ("how-we-know.md", "cargo test", "framework/properties/tests/short_runs.rs"),
     ("gpu-machines.md", "cargo build", "conformance/tests/suite/packs.rs"),
     ("gpu-machines.md", "conformance pack", "conformance/tests/suite/packs.rs"),
     ("gpu-machines.md", "conformance-run", "conformance/tests/suite/packs.rs"),
@@ -31,19 +31,19 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
 /// Commands that need what a machine with Rust's toolchain alone has not.
 const WANTS: &[(&str, &str, &str)] = &[
     ("conformance.md", "conformance --target max1550 --device", "Intel's OpenCL runtime"),
-    ("fuzzing.md", "cargo +nightly", "the nightly toolchain and cargo-fuzz"),
-    ("fuzzing.md", "cargo install", "the nightly toolchain and cargo-fuzz"),
-    ("fuzzing.md", "cargo run", "the nightly toolchain and cargo-fuzz"),
-    ("fuzzing.md", "cd framework", "the nightly toolchain and cargo-fuzz"),
+    ("how-we-know.md", "cargo +nightly", "the nightly toolchain and cargo-fuzz"),
+    ("how-we-know.md", "cargo install", "the nightly toolchain and cargo-fuzz"),
+    ("how-we-know.md", "cargo run", "the nightly toolchain and cargo-fuzz"),
+    ("how-we-know.md", "cd framework", "the nightly toolchain and cargo-fuzz"),
     ("gpu-machines.md", "scp", "a machine with a GPU"),
     ("gpu-machines.md", "ssh", "a machine with a GPU"),
-    ("many-machines.md", "mkdir", "Slurm"),
-    ("many-machines.md", "conformance", "Slurm"),
-    ("many-machines.md", "sbatch", "Slurm"),
-    ("performance.md", "cargo bench", "a quiet machine"),
-    ("performance.md", "python3", "Triton's wheel"),
-    ("performance.md", "triton-venv", "Triton's wheel"),
-    ("programs-beside-triton.md", "PATH=", "Triton's wheel"),
+    ("gpu-machines.md", "mkdir", "Slurm"),
+    ("gpu-machines.md", "conformance --target h100 --device --thorough", "Slurm"),
+    ("gpu-machines.md", "sbatch", "Slurm"),
+    ("results.md", "cargo bench", "a quiet machine"),
+    ("results.md", "python3", "Triton's wheel"),
+    ("results.md", "triton-venv", "Triton's wheel"),
+    ("results.md", "PATH=", "Triton's wheel"),
 ];
 
 /// Whether this test leaves the command out.
@@ -64,10 +64,10 @@ fn built(name: &str) -> PathBuf {
 fn place() -> tempfile::TempDir {
     let place = tempfile::tempdir().expect("a folder");
     let root = folder().parent().expect("the repository").to_owned();
-    for shown in ["conformance", "targets"] {
+    std::fs::create_dir_all(place.path().join("docs/pictures")).expect("a folder");
+    for shown in ["conformance", "targets", "docs/examples"] {
         std::os::unix::fs::symlink(root.join(shown), place.path().join(shown)).expect("a link");
     }
-    std::fs::create_dir_all(place.path().join("docs/pictures")).expect("a folder");
     place
 }
 
@@ -88,20 +88,43 @@ fn shortened(command: &str) -> String {
     format!("{plain} --smoke")
 }
 
+/// Runs a shell line in which `tilewright` and `conformance` are the programs that cargo built.
+fn run(line: &str, folder: &Path) -> Output {
+    let script =
+        format!("tilewright() {{ \"$TILEWRIGHT\" \"$@\"; }}\nconformance() {{ \"$CONFORMANCE\" \"$@\"; }}\n{line}");
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-ec", &script]).env("TILEWRIGHT", built("tilewright")).env("CONFORMANCE", built("conformance"));
+    shell.current_dir(folder).output().expect("a shell")
+}
+
+/// Pages and the README show the output of a command as the command prints it; `TILEWRIGHT_BLESS=1` writes it.
+#[test]
+fn shown_output_is_that_of_the_command() {
+    let _guard = crate::PAGES.lock();
+    let readme = folder().join("../README.md");
+    let pages = pages().expect("the pages").into_iter().map(|page| folder().join(page.name));
+    let mut ran = 0;
+    for file in pages.chain([readme]) {
+        let (text, place) = (std::fs::read_to_string(&file).expect("a page"), place());
+        let actual = rewrite_transcripts(&text, |command| {
+            let output = run(command, place.path());
+            let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            assert!(output.status.success() && err.is_empty(), "{}: {command}\n{out}\n{err}", file.display());
+            ran += 1;
+            out.into_owned()
+        });
+        golden::check(&file, &actual);
+    }
+    assert!(ran > 10, "{ran} commands ran");
+}
+
 #[test]
 fn every_command_ends_well() {
-    let (tilewright, conformance) = (built("tilewright"), built("conformance"));
     let mut ran = 0;
     for Page { name, text } in pages().expect("the pages") {
         let place = place();
         for command in commands(&text).iter().filter(|command| !elsewhere(&name, command)) {
-            let script = format!(
-                "tilewright() {{ \"$TILEWRIGHT\" \"$@\"; }}\nconformance() {{ \"$CONFORMANCE\" \"$@\"; }}\n{}",
-                shortened(command)
-            );
-            let mut shell = Command::new("/bin/sh");
-            shell.args(["-ec", &script]).env("TILEWRIGHT", &tilewright).env("CONFORMANCE", &conformance);
-            let said = shell.current_dir(place.path()).output().expect("a shell");
+            let said = run(&shortened(command), place.path());
             let (out, err) = (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
             assert!(said.status.success(), "{name}: {command}\n{out}\n{err}");
             let silent = command.contains(" -o ") || command.starts_with("alias");

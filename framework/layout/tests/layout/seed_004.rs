@@ -1,5 +1,5 @@
 //! Seed 004, "Linear Layout in Triton (2)": every call that it shows, with its numbers; where
-//! docs/seed-errata.md corrects one, with the corrected ones.
+//! docs/papers.md corrects one, with the corrected ones.
 
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, Families, Layout, LinearLayout, parse_spec};

@@ -2,7 +2,7 @@
 
 use tilewright_kernel::{Op, Type, Value};
 
-use super::{TypedValue, Values};
+use super::{TypedValue, ValueMap};
 use crate::CompileError;
 
 /// A code generator of one kernel: it appends code at its current position.
@@ -18,7 +18,7 @@ pub trait CodeGenerator {
     type Loop;
 
     /// The values in scope.
-    fn values(&mut self) -> &mut Values<Self::Value>;
+    fn values(&mut self) -> &mut ValueMap<Self::Value>;
 
     /// Refuses types that no value can have.
     fn check_type(&self, ty: Type) -> Result<(), CompileError>;

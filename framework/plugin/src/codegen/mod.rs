@@ -12,5 +12,5 @@ pub use errors::{in_kernel, invalid, unsupported};
 pub use generator::CodeGenerator;
 pub use limits::{check_functions, check_limits, kernel_metadata, shared_bytes};
 pub use signature::check_signatures;
-pub use values::{TypedValue, Values};
+pub use values::{TypedValue, ValueMap};
 pub use walk::generate;

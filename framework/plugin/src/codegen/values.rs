@@ -15,20 +15,20 @@ pub trait TypedValue: Clone {
 
 /// The values in scope at the current statement.
 #[derive(Debug)]
-pub struct Values<V> {
+pub struct ValueMap<V> {
     defined: HashMap<Value, V>,
     /// In the order of definition: the end of a region removes its own.
     order: Vec<Value>,
     depth: usize,
 }
 
-impl<V> Default for Values<V> {
+impl<V> Default for ValueMap<V> {
     fn default() -> Self {
         Self { defined: HashMap::new(), order: Vec::new(), depth: 0 }
     }
 }
 
-impl<V: TypedValue> Values<V> {
+impl<V: TypedValue> ValueMap<V> {
     /// The value of a number.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl<V: TypedValue> Values<V> {
     /// The values of several numbers.
     ///
     /// # Errors
-    /// As [`Values::get`].
+    /// As [`ValueMap::get`].
     pub fn get_all(&self, numbers: &[Value]) -> Result<Vec<V>, CompileError> {
         numbers.iter().map(|&number| self.get(number)).collect()
     }
@@ -66,7 +66,7 @@ impl<V: TypedValue> Values<V> {
         Ok(())
     }
 
-    /// Begins a region; [`Values::end_region`] takes the result.
+    /// Begins a region; [`ValueMap::end_region`] takes the result.
     pub(super) fn begin_region(&mut self) -> Result<usize, CompileError> {
         if self.depth == MAX_DEPTH {
             return Err(invalid(format!("regions nest deeper than {MAX_DEPTH}")));

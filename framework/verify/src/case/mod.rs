@@ -1,6 +1,6 @@
 //! Cases: a tile program with its launch, what its buffers hold before, and what they must hold after.
 //!
-//! A case is a file `NAME.json` with the program and the contents of buffers beside it. `docs/cases.md` has the format.
+//! A case is a file `NAME.json` with the program and the contents of buffers beside it. `docs/tile-ir.md` has the format.
 //! [`ProgramCase::read`] reads one, [`ProgramCase::run`] runs a kernel that was made of its program on the emulator, over the whole
 //! grid, and says in which buffers what it left is not what it must be; [`ProgramCase::test_case`] makes what
 //! [`check`](crate::check) runs on a device.

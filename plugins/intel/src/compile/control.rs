@@ -4,7 +4,7 @@ use rspirv::dr::Instruction;
 use rspirv::spirv::{Op, Word};
 use tilewright_kernel::{Element, Op as KernelOp, Type, Value};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::{CodeGenerator, Values, invalid};
+use tilewright_plugin::codegen::{CodeGenerator, ValueMap, invalid};
 
 use super::emit::phi_operands;
 use super::held::{Held, check_type};
@@ -43,7 +43,7 @@ impl CodeGenerator for Lowering<'_> {
     type Block = Word;
     type Loop = Loop;
 
-    fn values(&mut self) -> &mut Values<Held> {
+    fn values(&mut self) -> &mut ValueMap<Held> {
         &mut self.values
     }
 

@@ -3,7 +3,7 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Capability, ExecutionMode, ExecutionModel, FunctionControl, Op, Word};
 use tilewright_kernel::{Element, Kernel, MathFunction, MemorySpace, Op as KernelOp, SpecialRegister, Type, Value};
-use tilewright_plugin::codegen::{Values, generate, in_kernel, invalid, unsupported};
+use tilewright_plugin::codegen::{ValueMap, generate, in_kernel, invalid, unsupported};
 use tilewright_plugin::{CompileError, issued_row};
 use tilewright_target::InstructionKind;
 
@@ -27,7 +27,7 @@ pub(super) struct Lowering<'a> {
     pub(super) emitter: &'a mut Emitter,
     machine: Machine<'a>,
     kernel: &'a Kernel,
-    pub(super) values: Values<Held>,
+    pub(super) values: ValueMap<Held>,
     /// Inputs that the kernel reads.
     inputs: Vec<Word>,
     /// Byte offsets of the shared buffers.
@@ -45,7 +45,7 @@ pub(super) fn lower<'a>(
         emitter,
         machine,
         kernel,
-        values: Values::default(),
+        values: ValueMap::default(),
         inputs: Vec::new(),
         offsets: Vec::new(),
         shared: None,

@@ -1,0 +1,55 @@
+//! Commands that a page shows without their output.
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+/// What a line of a code block begins with if it is a command and not text.
+const PROGRAMS: &[&str] = &[
+    "alias",
+    "cargo",
+    "cd",
+    "cmake",
+    "conformance",
+    "conformance-run",
+    "echo",
+    "mkdir",
+    "python3",
+    "sbatch",
+    "scp",
+    "ssh",
+    "tilewright",
+    "triton-venv/bin/python",
+];
+
+/// The commands that a page shows: lines of its code blocks of no language, or of a shell's, that begin with a program or
+/// set a variable for one, together with the lines that they are continued on.
+#[must_use]
+pub fn commands(text: &str) -> Vec<String> {
+    let (mut found, mut block) = (Vec::new(), None);
+    for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
+        match (event, &mut block) {
+            (Event::Start(Tag::CodeBlock(kind)), _) => block = is_of_a_shell(&kind).then(String::new),
+            // An indented block comes line by line.
+            (Event::Text(text), Some(block)) => block.push_str(&text),
+            (Event::End(TagEnd::CodeBlock), _) => {
+                let joined = block.take().unwrap_or_default().replace("\\\n", " ");
+                found.extend(joined.lines().filter(|line| is_command(line)).map(str::to_owned));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Blocks that name a language are in it.
+fn is_of_a_shell(kind: &CodeBlockKind<'_>) -> bool {
+    match kind {
+        CodeBlockKind::Indented => true,
+        CodeBlockKind::Fenced(language) => ["", "sh", "console"].contains(&language.as_ref()),
+    }
+}
+
+fn is_command(line: &str) -> bool {
+    let is_variable = |word: &&str| word.contains('=') && word.chars().next().is_some_and(|c| c.is_ascii_uppercase());
+    let program = line.split(' ').find(|word| !is_variable(word)).unwrap_or_default();
+    PROGRAMS.contains(&program)
+}

@@ -1,0 +1,76 @@
+//! Pages, their links and their headings.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+/// The folder of the book.
+#[must_use]
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default()
+}
+
+/// A page.
+#[derive(Debug)]
+pub struct Page {
+    /// Its file below [`folder`].
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// All pages in the folder, by name; the summary is none.
+///
+/// # Errors
+/// What reading the folder gives.
+pub fn pages() -> io::Result<Vec<Page>> {
+    let mut pages = Vec::new();
+    for entry in std::fs::read_dir(folder())? {
+        let file = entry?.path();
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.ends_with(".md") && name != "SUMMARY.md" {
+            pages.push(Page { name, text: std::fs::read_to_string(file)? });
+        }
+    }
+    pages.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(pages)
+}
+
+/// Where links and pictures of a text lead, as they are written.
+#[must_use]
+pub fn links(text: &str) -> Vec<String> {
+    let links = Parser::new_ext(text, Options::ENABLE_TABLES).filter_map(|event| match event {
+        Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => Some(dest_url.into_string()),
+        _ => None,
+    });
+    links.collect()
+}
+
+/// The ids of a page's headings, as mdBook gives them: lower case, spaces as hyphens, no other punctuation; repeated ones are numbered.
+#[must_use]
+pub fn headings(text: &str) -> Vec<String> {
+    let (mut found, mut heading): (Vec<String>, Option<String>) = (Vec::new(), None);
+    for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
+        match (event, &mut heading) {
+            (Event::Start(Tag::Heading { .. }), _) => heading = Some(String::new()),
+            (Event::Text(text) | Event::Code(text), Some(heading)) => heading.push_str(&text),
+            (Event::End(TagEnd::Heading(_)), _) => {
+                let id = heading_id(&heading.take().unwrap_or_default());
+                let before = found.iter().filter(|known| **known == id).count();
+                found.push(if before == 0 { id } else { format!("{id}-{before}") });
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn heading_id(heading: &str) -> String {
+    let kept = heading.trim().chars().filter_map(|c| match c {
+        c if c.is_alphanumeric() || c == '_' || c == '-' => Some(c.to_ascii_lowercase()),
+        c if c.is_whitespace() => Some('-'),
+        _ => None,
+    });
+    kept.collect()
+}
