@@ -84,8 +84,16 @@ pub(crate) fn translate<'ctx>(
     for (kernel, (function, form)) in source.kernels.iter().zip(&functions) {
         let shared = shared_memory(context, module, machine, kernel, form.shared)?;
         let emit = Emitter { context, module, builder: context.create_builder(), launch: kernel.launch };
-        let mut body =
-            Body { emit, dialect, machine, kernel, function: *function, shared, values: ValueMap::default(), stores: 0 };
+        let mut body = Body {
+            emit,
+            dialect,
+            machine,
+            kernel,
+            function: *function,
+            shared,
+            values: ValueMap::default(),
+            stores: 0,
+        };
         body.run().map_err(|error| in_kernel(error, kernel))?;
     }
     Ok(())

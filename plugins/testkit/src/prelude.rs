@@ -38,4 +38,6 @@ pub use tilewright_verify::{
 };
 
 pub use crate::code::{artifact, assembled, assembly, refusal};
+pub use crate::emulated::{Given, proven_case, run_block};
+pub use crate::programs::{Tile, compiler, program_kernel};
 pub use crate::targets::{described, means};

@@ -1,11 +1,8 @@
 //! Layouts of real programs on targets of this vendor: every tensor has one, operations have what they need, the program means the
 //! same, and no more conversions are left than Triton leaves.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
-use tilewright_nvidia::NvidiaTarget;
+use crate::prelude::*;
 use tilewright_vendor_testkit::assigned::on_target::{every_program_has_layouts, named_layouts_stay};
-use tilewright_vendor_testkit::prelude::*;
 
 /// Targets, and what Triton calls theirs.
 const TARGETS: [(&str, Option<&str>); 3] = [("h100", Some("cuda:90")), ("a100", Some("cuda:80")), ("rtx4090", None)];

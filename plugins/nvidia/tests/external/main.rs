@@ -16,19 +16,21 @@ mod group_instructions;
 mod instructions;
 #[path = "../nvidia/issue.rs"]
 mod issue;
+#[path = "../nvidia/layouts.rs"]
+mod layouts;
 #[path = "../nvidia/notation.rs"]
 mod notation;
 #[path = "../nvidia/overlap"]
 mod overlap {
     pub mod program;
 }
+#[path = "../nvidia/prelude.rs"]
+mod prelude;
 #[path = "../nvidia/prices.rs"]
 mod prices;
 #[path = "../nvidia/ptx/mod.rs"]
 mod ptx;
 mod real_programs;
-#[path = "../nvidia/targets.rs"]
-mod targets;
 #[path = "../nvidia/tensor_atoms/mod.rs"]
 mod tensor_atoms;
 #[path = "../nvidia/tensor_forms.rs"]
@@ -45,9 +47,9 @@ mod virtual_device {
     pub mod programs;
 }
 
+use crate::prelude::*;
 use std::process::ExitCode;
 
-use tilewright_nvidia::object;
 use tilewright_testkit::external::{self, ExternalTest, Need};
 use tilewright_testkit::{all_answers, external_test};
 

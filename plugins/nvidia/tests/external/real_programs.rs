@@ -1,8 +1,7 @@
 //! Triton's own modules for h100: what goes on there gives what the cases say.
 
 use crate::overlap::program::text;
-use crate::targets::target;
-use tilewright_vendor_testkit::prelude::*;
+use crate::prelude::*;
 use tilewright_verify::case::ProgramCase;
 
 /// Words of what goes on.

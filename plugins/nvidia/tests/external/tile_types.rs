@@ -1,9 +1,6 @@
 //! Types of real programs name layouts of this vendor's families.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
-use tilewright_nvidia::NvidiaTarget;
-use tilewright_vendor_testkit::prelude::*;
+use crate::prelude::*;
 use tilewright_vendor_testkit::tile_types;
 
 pub fn every_type_of_a_real_program_has_a_layout() {

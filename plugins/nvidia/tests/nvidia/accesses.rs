@@ -1,26 +1,24 @@
 //! Local loads and stores by `ldmatrix` and `stmatrix`: operands of `mma.sync` and its accumulators from
 //! and to swizzled, padded and bulk-copied memory. Counts of accesses are those of the PTX that
 //! Triton 3.9.0 makes for the same layouts, where nothing else is said.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
+use crate::layouts::{dot_operand, mma, nvmma_shared};
+use crate::prelude::*;
 use tilewright_vendor_testkit::accesses::layouts::blocked;
 use tilewright_vendor_testkit::accesses::{Case, count, swizzled};
-use tilewright_vendor_testkit::prelude::*;
 
-const MMA: &str = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>";
-const WGMMA: &str =
-    "#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>";
 const ROWS: &str = "ldmatrix.sync.aligned.m8n8.x4.shared.b16";
 const COLUMNS: &str = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16";
 const BYTE_COLUMNS: &str = "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8";
 
-fn operand(index: u32, k_width: u32) -> String {
-    format!("#ttg.dot_op<{{opIdx = {index}, parent = {MMA}, kWidth = {k_width}}}>")
+/// The result of `mma.sync` by four warps along its rows.
+fn result() -> String {
+    mma(2, &[4, 1], &[16, 8])
 }
 
+/// A tile of so many bits as bulk copies write it.
 fn bulk(transposed: bool, bits: u32) -> String {
-    format!("#ttg.nvmma_shared<{{swizzlingByteWidth = 128, transposed = {transposed}, elementBitWidth = {bits}}}>")
+    nvmma_shared(128, transposed, bits)
 }
 
 const A: &[u64] = &[128, 64];
@@ -28,15 +26,33 @@ const B: &[u64] = &[64, 128];
 
 /// Of A each warp wants 32 rows of 64: 4096 bytes of 16-bit elements, 32 wavefronts. Of B all of it: four
 /// times as much.
-fn halves(name: &'static str, index: u32, memory: String, by: &'static str, wavefronts: u64) -> Case {
+fn halves(name: &'static str, index: u64, memory: String, by: &'static str, wavefronts: u64) -> Case {
     let (shape, accesses) = if index == 0 { (A, 8) } else { (B, 32) };
-    Case { name, bits: 16, shape, registers: operand(index, 2), memory, by: Some(by), accesses, wavefronts }
+    Case {
+        name,
+        bits: 16,
+        shape,
+        registers: dot_operand(index, &result(), 2),
+        memory,
+        by: Some(by),
+        accesses,
+        wavefronts,
+    }
 }
 
-fn bytes(name: &'static str, index: u32, memory: String, by: &'static str) -> Case {
+fn bytes(name: &'static str, index: u64, memory: String, by: &'static str) -> Case {
     let (shape, accesses) = if index == 0 { (A, 4) } else { (B, 16) };
     let wavefronts = 4 * accesses;
-    Case { name, bits: 8, shape, registers: operand(index, 4), memory, by: Some(by), accesses, wavefronts }
+    Case {
+        name,
+        bits: 8,
+        shape,
+        registers: dot_operand(index, &result(), 4),
+        memory,
+        by: Some(by),
+        accesses,
+        wavefronts,
+    }
 }
 
 fn loads_of_ampere() -> Vec<Case> {
@@ -54,42 +70,47 @@ fn loads_of_ampere() -> Vec<Case> {
     ]
 }
 
-#[test]
-fn operands_are_loaded_by_ldmatrix() {
-    let target = target("a100");
-    for case in loads_of_ampere() {
-        let moved = case.loaded(&target);
-        let ptx = moved.assembly(&target);
+/// Loads by these accesses on a target, and as many in the code as Triton makes.
+fn are_loaded(target: &NvidiaTarget, cases: impl IntoIterator<Item = Case>) {
+    for case in cases {
+        let ptx = case.loaded(target).assembly(target);
         assert_eq!(count(&ptx, case.by.unwrap()), case.accesses, "{}: {ptx}", case.name);
     }
+}
+
+/// As [`are_loaded`], of stores.
+fn are_stored(target: &NvidiaTarget, cases: impl IntoIterator<Item = Case>) {
+    for case in cases {
+        let ptx = case.stored(target).assembly(target);
+        assert_eq!(count(&ptx, case.by.unwrap()), case.accesses, "{}: {ptx}", case.name);
+    }
+}
+
+#[test]
+fn operands_are_loaded_by_ldmatrix() {
+    are_loaded(&target("a100"), loads_of_ampere());
 }
 
 #[test]
 fn operands_in_bulk_copied_memory_are_loaded_by_ldmatrix() {
-    let target = target("h100");
-    for case in [
+    let cases = [
         halves("a, k contiguous", 0, bulk(false, 16), ROWS, 32),
         halves("a, m contiguous", 0, bulk(true, 16), COLUMNS, 32),
         halves("b, n contiguous", 1, bulk(false, 16), COLUMNS, 128),
-    ] {
-        let ptx = case.loaded(&target).assembly(&target);
-        assert_eq!(count(&ptx, case.by.unwrap()), case.accesses, "{}: {ptx}", case.name);
-    }
+    ];
+    are_loaded(&target("h100"), cases);
 }
 
 #[test]
 fn transposed_bytes_are_loaded_by_ldmatrix_where_there_is_one() {
-    let blackwell = [target("b200"), target("rtx5090")];
     let case = || bytes("bytes of a, m contiguous", 0, swizzled(16, 1, 8, [0, 1]), BYTE_COLUMNS);
-    for target in &blackwell {
-        for case in [
+    for name in ["b200", "rtx5090"] {
+        let cases = [
             case(),
             bytes("bytes of b, n contiguous", 1, swizzled(16, 1, 8, [1, 0]), BYTE_COLUMNS),
             bytes("bytes of a in bulk-copied memory", 0, bulk(true, 8), BYTE_COLUMNS),
-        ] {
-            let ptx = case.loaded(target).assembly(target);
-            assert_eq!(count(&ptx, BYTE_COLUMNS), case.accesses, "{}: {ptx}", case.name);
-        }
+        ];
+        are_loaded(&target(name), cases);
     }
     // Without it every byte is loaded by itself, as Triton does too.
     let plain = Case { by: None, accesses: 64, wavefronts: 128, ..case() };
@@ -101,29 +122,23 @@ fn accumulators_are_stored_by_stmatrix() {
     let rows = Some("stmatrix.sync.aligned.m8n8.x4.shared.b16");
     let columns = Some("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16");
     let case = |name, memory, by| {
-        let registers = WGMMA.to_owned();
+        let registers = mma(3, &[4, 1], &[16, 64, 16]);
         Case { name, bits: 16, shape: A, registers, memory, by, accesses: 8, wavefronts: 32 }
     };
-    let target = target("h100");
-    for case in [
+    let cases = [
         case("to bulk-copied memory", bulk(false, 16), rows),
         case("to bulk-copied memory, transposed", bulk(true, 16), columns),
         case("to swizzled memory", swizzled(8, 1, 8, [1, 0]), rows),
         case("to swizzled memory, transposed", swizzled(8, 1, 8, [0, 1]), columns),
-    ] {
-        let ptx = case.stored(&target).assembly(&target);
-        assert_eq!(count(&ptx, case.by.unwrap()), case.accesses, "{}: {ptx}", case.name);
-    }
+    ];
+    are_stored(&target("h100"), cases);
 }
 
 #[test]
 fn bytes_are_stored_transposed_by_stmatrix_where_there_is_one() {
-    let target = target("b200");
     let by = "stmatrix.sync.aligned.m16n8.x4.trans.shared.b8";
-    let memory = swizzled(16, 1, 8, [0, 1]);
-    let case = Case { by: Some(by), registers: MMA.to_owned(), ..bytes("result", 0, memory, by) };
-    let ptx = case.stored(&target).assembly(&target);
-    assert_eq!(count(&ptx, by), 4, "{ptx}");
+    let case = bytes("result", 0, swizzled(16, 1, 8, [0, 1]), by);
+    are_stored(&target("b200"), [Case { registers: result(), accesses: 4, ..case }]);
 }
 
 /// The registers that hold addresses of loads from shared memory, and the immediates.
@@ -141,20 +156,10 @@ fn addresses(ptx: &str) -> (BTreeSet<&str>, BTreeSet<u64>) {
 #[test]
 fn one_address_is_computed_and_all_else_is_immediate() {
     let target = target("h100");
-    let rows = blocked(&[1, 8], &[4, 8], &[4, 1], &[1, 0]);
-    let unswizzled = swizzled(1, 1, 1, [1, 0]);
-    let plain = Case {
-        name: "plain",
-        bits: 16,
-        shape: A,
-        registers: rows,
-        memory: unswizzled.clone(),
-        by: None,
-        accesses: 8,
-        wavefronts: 32,
-    };
-    let by_rows = halves("by rows", 0, unswizzled, ROWS, 256);
-    for case in [plain, by_rows] {
+    let by_rows = || halves("by rows", 0, swizzled(1, 1, 1, [1, 0]), ROWS, 256);
+    let registers = blocked(&[1, 8], &[4, 8], &[4, 1], &[1, 0]);
+    let plain = Case { name: "plain", registers, by: None, wavefronts: 32, ..by_rows() };
+    for case in [plain, by_rows()] {
         let ptx = case.loaded(&target).assembly(&target);
         let (registers, immediates) = addresses(&ptx);
         assert_eq!((registers.len(), immediates.len() as u64), (1, case.accesses), "{}: {ptx}", case.name);

@@ -1,23 +1,20 @@
 //! The accumulator of one `wgmma` as the 8-bit operand of the next, within registers: what
 //! FlashAttention-3 does by hand (seed 000, section 1).
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
+use crate::layouts::{dot_operand, mma};
+use crate::prelude::*;
 use tilewright_plan::movement::Path;
 use tilewright_vendor_testkit::code::count;
 use tilewright_vendor_testkit::conversions::proven;
 use tilewright_vendor_testkit::layouts::distributed;
-use tilewright_vendor_testkit::prelude::*;
 
 const BITS: u32 = 8;
 
 /// The accumulator of 64 rows of `wgmma`, for four warps, and the operand of 8-bit elements that the next
 /// one takes from registers.
 fn question(target: &dyn Target, columns: u64) -> [LinearLayout; 2] {
-    let accumulator = format!(
-        "#ttg.nvidia_mma<{{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, {columns}, 32]}}>"
-    );
-    let operand = format!("#ttg.dot_op<{{opIdx = 0, parent = {accumulator}, kWidth = 4}}>");
+    let accumulator = mma(3, &[4, 1], &[16, columns, 32]);
+    let operand = dot_operand(0, &accumulator, 4);
     [accumulator, operand].map(|text| distributed(target, &text, &[64, columns]))
 }
 

@@ -1,14 +1,11 @@
 //! Conversions across the blocks of a cluster: real families with `CGALayout`, proven on the emulator, and
 //! their PTX: what a lane loads from the cluster's memories is what the plan says, and the vendor's
 //! assembler takes it where it is at hand.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
-use tilewright_nvidia::{NvidiaTarget, object};
+use crate::prelude::*;
 use tilewright_plan::movement::Path;
 use tilewright_vendor_testkit::clusters;
 use tilewright_vendor_testkit::layouts::distributed;
-use tilewright_vendor_testkit::prelude::*;
 
 fn blocked(size: [u64; 2], threads: [u64; 2], warps: [u64; 2], order: [u64; 2], blocks: &str) -> String {
     format!(

@@ -1,9 +1,7 @@
 //! The assembler that a variable names wrongly: the error says which, and what to do.
 
+use crate::prelude::*;
 use std::path::Path;
-
-use tilewright_nvidia::object;
-use tilewright_vendor_testkit::prelude::*;
 
 #[test]
 fn an_assembler_that_is_not_there_is_named_with_what_to_do() {

@@ -1,9 +1,7 @@
 //! Copies of programs that go on while the program does, by `cp.async`.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
+use crate::prelude::*;
 use tilewright_vendor_testkit::copied_program::{Copied, text};
-use tilewright_vendor_testkit::prelude::*;
 
 /// Each lane has four neighbours, and reads what others have brought.
 const PROGRAM: Copied = Copied {

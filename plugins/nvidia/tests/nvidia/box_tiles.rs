@@ -1,12 +1,11 @@
 //! Tiles copied by boxes: which layouts of shared memory they fill, how many there are, that they bring every element there
 //! and back, what is found where something is left out, and the pipeline as PTX.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
+use crate::layouts::nvmma_shared;
+use crate::prelude::*;
 use tilewright_layout::Padding;
-use tilewright_nvidia::object;
 use tilewright_plan::movement::{AxisStride, BoxCopy, SharedCopy, copy_from_shared};
-use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::layouts::memory;
 use tilewright_verify::kernels::{OmittedSync, tensor_copy_kernel};
 use tilewright_verify::{CheckFailure, box_tiles_case};
 
@@ -14,15 +13,8 @@ const LAUNCH: Launch = Launch::new(32, 4);
 const STAGES: Stages = Stages { buffers: 3, tensors: 5, omitted: None };
 
 /// Triton's layout of a tile that bulk copies write.
-fn swizzled(width: i64, bits: i64, transposed: bool, shape: &[u64]) -> MemoryLayout {
-    let spec = FamilySpec::new("nvmma_shared")
-        .with("swizzle_byte_width", width)
-        .with("transposed", transposed)
-        .with("element_bitwidth", bits);
-    match target("h100").families().resolve(&spec, shape, &Neutral).unwrap() {
-        Layout::Memory(memory) => memory,
-        other => panic!("{other:?}"),
-    }
+fn swizzled(width: u64, bits: u32, transposed: bool, shape: &[u64]) -> MemoryLayout {
+    memory(&target("h100"), &nvmma_shared(width, transposed, bits), shape)
 }
 
 fn question<'a>(global: &'a GlobalTensor, memory: &'a MemoryLayout, bits: u32) -> CopyQuestion<'a> {
@@ -58,7 +50,7 @@ fn tiles() -> Vec<Tile> {
         (0, 32, [16, 256], [256, 16], 1),
     ] {
         let memory = swizzled(width, bits, false, &shape);
-        tiles.push((memory, bits as u32, shape.to_vec(), sizes.to_vec(), count));
+        tiles.push((memory, bits, shape.to_vec(), sizes.to_vec(), count));
     }
     tiles
 }
@@ -78,9 +70,8 @@ fn swizzled_tiles_are_copied_by_boxes_there_and_back() {
         assert_eq!(from.counts.mbarrier_arrivals, 0);
         for copy in [boxes, &from] {
             for shifted in [0, 5] {
-                let proof = box_tiles_case(copy, &memory, LAUNCH, STAGES, shifted, means(&target))
-                    .and_then(|case| check_emulated(&case, means(&target)));
-                proof.unwrap_or_else(|wrong| panic!("{bits} {shape:?} by {shifted}: {wrong}"));
+                let case = box_tiles_case(copy, &memory, LAUNCH, STAGES, shifted, means(&target));
+                proven_case(case, means(&target), format!("{bits} {shape:?} by {shifted}"));
             }
         }
     }
@@ -110,9 +101,8 @@ fn other_axes_may_lie_in_any_order() {
         assert_eq!(copy.boxes().map(|boxes| &boxes.map), (count == 1).then_some(&from.map), "{:?}", copy.closed);
         for copy in copy.boxes().into_iter().chain([&from]) {
             for shifted in [0, 3] {
-                box_tiles_case(copy, &memory, LAUNCH, STAGES, shifted, means(&target))
-                    .and_then(|case| check_emulated(&case, means(&target)))
-                    .unwrap();
+                let case = box_tiles_case(copy, &memory, LAUNCH, STAGES, shifted, means(&target));
+                proven_case(case, means(&target), format!("{parts:?} by {shifted}"));
             }
         }
     }

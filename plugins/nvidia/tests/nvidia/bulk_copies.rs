@@ -1,12 +1,9 @@
 //! Bulk copies: every row, with every arrangement and width of elements, brings each byte to its place on the emulator,
 //! and is PTX that the vendor's assembler takes.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
+use crate::prelude::*;
 use tilewright_kernel::{Outside, TensorMap};
-use tilewright_nvidia::{NvidiaTarget, object};
 use tilewright_target::BoxOperand;
-use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::kernels::{Bulk, bulk_kernel};
 use tilewright_verify::{box_copy_case, box_origins, span_copy_case};
 

@@ -1,14 +1,12 @@
 //! The wrong results of the Triton compiler that seed 000, section 5.1, cites, as cases here: each moves
 //! data as the reported kernel does, in layouts that put the axes into registers, lanes and warps in turn,
 //! and with copies where the tensor is smaller than the block.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
-use tilewright_emulator::run;
+use crate::layouts::{dot_operand, mma};
+use crate::prelude::*;
 use tilewright_lower::registers::{kernel_around, row_major};
 use tilewright_plan::movement::Combine;
 use tilewright_vendor_testkit::layouts::{blocked, distributed};
-use tilewright_vendor_testkit::prelude::*;
 
 /// What registers of a layout hold after a kernel, each with the row-major index of its element.
 fn registers(layout: &LinearLayout, written: &[u8]) -> Vec<(u64, u32)> {
@@ -49,13 +47,10 @@ fn a_sum_after_a_cumulative_sum() {
         });
         let kernel = kernel.unwrap();
         let element = |i: u32, j: u32, k: u32| ((i * 16 + j) * 16 + k).wrapping_mul(0x9e37_79b9) >> 7;
-        let tensor: Vec<u8> =
-            (0..4096u32).flat_map(|at| element(at >> 8, at >> 4 & 15, at & 15).to_le_bytes()).collect();
-        let mut memory = GlobalMemory::new();
-        let (from, to) = (memory.allocate_with(&tensor), memory.allocate(4 << sum.result.ins().bits()));
-        let arguments = [Argument::Buffer(from), Argument::Buffer(to)];
-        run(&kernel, target.description(), [1; 3], &arguments, &mut memory, &RunLimits::default()).unwrap();
-        for (index, found) in registers(&sum.result, memory.read_all(to).unwrap()) {
+        let tensor = (0..4096u32).flat_map(|at| element(at >> 8, at >> 4 & 15, at & 15).to_le_bytes()).collect();
+        let buffers = [Given::Bytes(tensor), Given::Empty(4 << sum.result.ins().bits())];
+        let (left, _) = run_block(&target, &kernel, &buffers, &[]).unwrap();
+        for (index, found) in registers(&sum.result, &left[1]) {
             let (i, k) = (index as u32 / 16, index as u32 % 16);
             let terms = (0..=i).flat_map(|upto| (0..16).map(move |j| element(upto, j, k)));
             assert_eq!(found, terms.fold(0, u32::wrapping_add), "row {i}, column {k}, {size:?} {lanes:?} {warps:?}");
@@ -75,9 +70,8 @@ fn a_scan_of_pairs_from_the_end() {
             let src = distributed(&target, &layout, &[1 << bits]);
             for direction in [ScanDirection::Up, ScanDirection::Down] {
                 let plan = scan(&src, Dim::tensor(0), &[32, 32], direction, target.description()).unwrap();
-                let proof = scan_case((&src, Dim::tensor(0)), &[32, 32], (&plan, direction))
-                    .and_then(|case| check_emulated(&case, target.description()));
-                proof.unwrap_or_else(|wrong| panic!("2^{bits}, {size} a lane, {direction:?}: {wrong}"));
+                let case = scan_case((&src, Dim::tensor(0)), &[32, 32], (&plan, direction));
+                proven_case(case, target.description(), format!("2^{bits}, {size} a lane, {direction:?}"));
             }
         }
     }
@@ -90,28 +84,20 @@ fn a_scan_of_pairs_from_the_end() {
 #[test]
 fn the_movements_of_attention() {
     let target = target("a100");
-    let means = || means(&target);
     for (warps, shape) in
         [([4, 1], [128, 64]), ([2, 2], [64, 64]), ([1, 4], [16, 64]), ([8, 1], [64, 32]), ([2, 4], [16, 16])]
     {
-        let mma = format!(
-            "#ttg.nvidia_mma<{{versionMajor = 2, versionMinor = 0, warpsPerCTA = {warps:?}, instrShape = [16, 8]}}>"
-        );
+        let mma = mma(2, &warps, &[16, 8]);
         let scores = distributed(&target, &mma, &shape);
         let plan = reduce(&scores, Dim::tensor(1), &[32], target.description()).unwrap();
-        reduction_case((&scores, Dim::tensor(1)), &[32], &plan)
-            .and_then(|case| check_emulated(&case, target.description()))
-            .unwrap();
+        proven_case(reduction_case((&scores, Dim::tensor(1)), &[32], &plan), target.description(), &mma);
         let column = distributed(&target, &format!("#ttg.slice<{{dim = 1, parent = {mma}}}>"), &shape[..1]);
         let count: u64 = warps.iter().product();
         let stored = distributed(&target, &blocked(&[1], &[32], &[count], &[0]), &shape[..1]);
-        let operand = format!("#ttg.dot_op<{{opIdx = 0, parent = {mma}, kWidth = 2}}>");
-        let operand = distributed(&target, &operand, &shape);
+        let operand = distributed(&target, &dot_operand(0, &mma, 2), &shape);
         for (src, dst, bits) in [(&plan.result, &column, 32), (&column, &stored, 32), (&scores, &operand, 16)] {
-            let plan = convert(src, dst, bits, means()).unwrap();
-            conversion_case([src, dst], bits, &plan)
-                .and_then(|case| check_emulated(&case, means()))
-                .unwrap_or_else(|wrong| panic!("{warps:?}: {wrong}"));
+            let plan = convert(src, dst, bits, means(&target)).unwrap();
+            proven_case(conversion_case([src, dst], bits, &plan), means(&target), &mma);
         }
     }
 }

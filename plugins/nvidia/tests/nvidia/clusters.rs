@@ -1,10 +1,10 @@
 //! Clusters: every block has the layout of its share of the tensor, and `cga_layout` says which
 //! share that is, whatever the number of blocks, their order and the axes that they split.
 
+use crate::layouts::{mma, spec, tensor_memory};
+use crate::prelude::*;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use tilewright_nvidia::families::NvidiaFamilies;
-use tilewright_vendor_testkit::prelude::*;
 
 /// A cluster: the unit that each bit of the block index moves by, and blocks along each axis.
 #[derive(Debug, Clone)]
@@ -83,12 +83,8 @@ fn each_block_has_its_share(
     Ok(())
 }
 
-fn mma(major: i64) -> FamilySpec {
-    let shape: &[i64] = if major == 2 { &[16, 8] } else { &[16, 32, 16] };
-    FamilySpec::new("nvidia_mma")
-        .with("version", [major, 0])
-        .with("warps_per_cta", [4i64, 1])
-        .with("instr_shape", shape)
+fn result(major: u32) -> String {
+    if major == 2 { mma(2, &[4, 1], &[16, 8]) } else { mma(3, &[4, 1], &[16, 32, 16]) }
 }
 
 #[test]
@@ -96,14 +92,15 @@ fn products_and_their_operands() {
     let check = |cluster: Cluster| {
         let spread = |spec: FamilySpec| spec.with("cga_layout", cluster.given());
         for major in [2, 3] {
-            let pair = (&spread(mma(major)), &mma(major));
+            let single = spec(&result(major));
+            let pair = (&spread(single.clone()), &single);
             each_block_has_its_share(&cluster, pair, [128, 64], None)?;
             for index in 0..if major == 2 { 2 } else { 1 } {
                 let operand =
                     |parent| FamilySpec::new("dot_operand").with("operand_index", index).with("k_width", 2).of(parent);
                 // Blocks that differ along K of the operand hold the same.
                 let along_k = 1 - index as usize;
-                let pair = (&operand(spread(mma(major))), &operand(mma(major)));
+                let pair = (&operand(spread(single.clone())), &operand(single.clone()));
                 each_block_has_its_share(&cluster, pair, [64, 64], Some(along_k))?;
             }
         }
@@ -127,16 +124,12 @@ fn shared_memory() {
     TestRunner::deterministic().run(&strategy, check).unwrap_or_else(|error| panic!("{error}"));
 }
 
-fn tensor_memory(rows: i64) -> FamilySpec {
-    FamilySpec::new("tensor_memory").with("block", [rows, 32]).with("col_stride", 1)
-}
-
 #[test]
 fn tensor_memory_its_scales_and_its_registers() {
     let check = |cluster: Cluster| {
         let spread = |spec: FamilySpec| spec.with("cga_layout", cluster.given());
         for rows in [64, 128] {
-            let pair = (&spread(tensor_memory(rows)), &tensor_memory(rows));
+            let pair = (&spread(tensor_memory(rows, 32)), &tensor_memory(rows, 32));
             each_block_has_its_share(&cluster, pair, [128, 64], None)?;
             let registers = |memory: FamilySpec| {
                 FamilySpec::new("tmem_reg")
@@ -145,7 +138,7 @@ fn tensor_memory_its_scales_and_its_registers() {
                     .with("num_warps", 8)
                     .with("instr_variant", FamilyAttribute::Text("32x32b".to_owned()))
             };
-            let pair = (&registers(spread(tensor_memory(rows))), &registers(tensor_memory(rows)));
+            let pair = (&registers(spread(tensor_memory(rows, 32))), &registers(tensor_memory(rows, 32)));
             each_block_has_its_share(&cluster, pair, [128, 64], None)?;
         }
         for order in ["mnThenK", "kThenMn"] {
@@ -182,7 +175,7 @@ fn pairs_of_blocks() {
     let check = |cluster: Cluster| {
         let blocks = cluster.blocks;
         for rows in [64u64, 128] {
-            let spec = tensor_memory(rows as i64).with("two_ctas", true).with("cga_layout", cluster.given());
+            let spec = tensor_memory(rows, 32).with("two_ctas", true).with("cga_layout", cluster.given());
             let found = linear(&spec, &[rows * blocks[0], 32 * blocks[1]]);
             let half = if rows == 64 { 16 } else { 32 };
             for block in 0..1u64 << cluster.bases.len() {

@@ -1,11 +1,9 @@
 //! What comes out for NVIDIA products: instructions and widths in the PTX, metadata, and
 //! whether objects are cubins.
-#![allow(clippy::unwrap_used)]
 
-use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget, object};
+use crate::prelude::*;
 use tilewright_vendor_testkit::kernels;
 use tilewright_vendor_testkit::kernels::{GLOBAL, count, lines_of, module, own_address, target};
-use tilewright_vendor_testkit::prelude::*;
 
 const LAUNCH: Launch = Launch::new(32, 4);
 

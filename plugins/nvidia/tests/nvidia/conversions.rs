@@ -1,23 +1,18 @@
 //! The PTX of conversions, looked at: what a lane stores to shared memory and loads from it, the
 //! shuffles and the barriers are those of the plan, and nothing goes to local memory.
 
+use crate::prelude::*;
 use tilewright_plan::movement::Path;
 use tilewright_vendor_testkit::conversions::{self, Case};
 use tilewright_vendor_testkit::layouts::blocked;
 
+use crate::layouts::{dot_operand, mma};
 use crate::ptx::READER;
-use crate::targets::target;
-
-/// The result of `mma.sync`, for four warps along its rows.
-const RESULT: &str =
-    "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>";
-
-/// An operand of the same.
-fn mma_operand(index: u32, k_width: u32) -> String {
-    format!("#ttg.dot_op<{{opIdx = {index}, parent = {RESULT}, kWidth = {k_width}}}>")
-}
 
 pub fn cases() -> Vec<Case> {
+    // The result of `mma.sync`, for four warps along its rows.
+    let result = mma(2, &[4, 1], &[16, 8]);
+    let mma_operand = |index, k_width| dot_operand(index, &result, k_width);
     let rows = |size: u64| blocked(&[1, size], &[4, 8], &[4, 1], &[1, 0]);
     let columns = |size: u64| blocked(&[size, 1], &[8, 4], &[1, 4], &[0, 1]);
     let single = |size: [u64; 2]| blocked(&size, &[4, 8], &[1, 1], &[1, 0]);
@@ -41,9 +36,16 @@ pub fn cases() -> Vec<Case> {
         Case::new("copies spread, then read as matrices", Path::Shared, 16, &[16, 16], rows(8), mma_operand(1, 2))
             .by_tiles()
             .showing(&["st.shared.b32", "ldmatrix.sync.aligned.m8n8.x4.trans"]),
-        Case::new("results of a product, stored as one matrix", Path::Shared, 16, &[16, 16], RESULT.into(), columns(2))
-            .by_tiles()
-            .showing(&["stmatrix.sync.aligned.m8n8.x1.trans"]),
+        Case::new(
+            "results of a product, stored as one matrix",
+            Path::Shared,
+            16,
+            &[16, 16],
+            result.clone(),
+            columns(2),
+        )
+        .by_tiles()
+        .showing(&["stmatrix.sync.aligned.m8n8.x1.trans"]),
     ];
     let operands = [0, 1].map(|index| mma_operand(index, 2));
     conversions::cases(32, operands).into_iter().map(shown).chain(own).collect()

@@ -1,9 +1,7 @@
 //! Copies past the registers as PTX: `cp.async`, its groups, and waits that let the latest go on.
 
+use crate::prelude::*;
 use tilewright_vendor_testkit::copies::staged;
-use tilewright_vendor_testkit::prelude::*;
-
-use crate::targets::target;
 
 #[test]
 fn groups_are_committed_and_all_but_the_latest_waited_for() {

@@ -1,15 +1,14 @@
 //! Dots of whole tiles: layouts of the `mma` families, `mma.sync` and `ldmatrix` in the code.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
+use crate::layouts::{mma, spec};
+use crate::prelude::*;
 use tilewright_vendor_testkit::code::count;
-use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, proven, question, warps};
-use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, proven, question};
 
-fn mma(plan: &Contraction) -> FamilySpec {
-    let shape = if plan.row().unwrap().contains("m8n8") { [8i64, 8] } else { [16, 8] };
-    let version = FamilySpec::new("nvidia_mma").with("version", [2i64, 0]);
-    version.with("warps_per_cta", warps(plan)).with("instr_shape", shape)
+/// The family of a plan's result.
+fn result(plan: &Contraction) -> FamilySpec {
+    let shape = if plan.row().unwrap().contains("m8n8") { [8, 8] } else { [16, 8] };
+    spec(&mma(2, &plan.warps(), &shape))
 }
 
 #[test]
@@ -26,7 +25,7 @@ fn layouts_are_those_of_the_mma_families_for_each_width_along_k() {
                 let asked = MmaProblem { k_width: Some(width), ..question(&target, [64, 64, 64], types) };
                 let plan = proven(&target, &asked);
                 assert!(plan.row().unwrap().starts_with("mma.sync") && !plan.is_transposed());
-                is_of_families(&target, &plan, &mma(&plan), Some(width));
+                is_of_families(&target, &plan, &result(&plan), Some(width));
             }
         }
     }

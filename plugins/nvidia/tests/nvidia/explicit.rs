@@ -1,6 +1,6 @@
 //! Programs that say where tiles lie: what is found for them on products of three generations, and that it does what it must.
 
-use crate::targets::target;
+use crate::prelude::*;
 use tilewright_assign::synthesis::AccessLine;
 use tilewright_assign::synthesis::Options;
 use tilewright_vendor_testkit::explicit;

@@ -1,10 +1,8 @@
 //! The families of this plugin against known answers, and against any parameters at all.
 
+use crate::prelude::*;
 use serde_json::Value;
-use tilewright_nvidia::families::NvidiaFamilies;
-use tilewright_nvidia::instructions::rows;
 use tilewright_testkit::known_answers::{all_agree, chain, check_layout};
-use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::samples_are_layouts;
 
 const SAMPLE: &str = include_str!("../data/layouts.jsonl");

@@ -2,11 +2,9 @@
 //! that are waited for in the next turn. What comes out is executed by the emulator and, from its PTX, by the virtual device, and
 //! must be what plain arithmetic says.
 
-use crate::targets::target;
+use crate::prelude::*;
 use tilewright_assign::synthesis::{Options, PredictionLine};
-use tilewright_nvidia::{NvidiaTarget, object};
 use tilewright_vendor_testkit::explicit::{case, derived, executed, tiled};
-use tilewright_vendor_testkit::prelude::*;
 use tilewright_virtual_ptx::VirtualDevice;
 
 /// Programs whose loops are filled by nothing but boxes.

@@ -1,12 +1,9 @@
 //! Seed 000, section 5.5 and Figure 8: lines that lie within a warp are gathered by exchanges as long as
 //! they are short, and through shared memory from where the rounds of exchange cost more.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
-use tilewright_nvidia::NvidiaTarget;
+use crate::prelude::*;
 use tilewright_plan::movement::{Gather, Path, gather, gathers};
 use tilewright_vendor_testkit::layouts::{blocked, distributed};
-use tilewright_vendor_testkit::prelude::*;
 
 const ROWS: u64 = 64;
 

@@ -1,11 +1,9 @@
 //! Dots by products of four warps: where they are chosen, their code, and what the vendor's assembler says of it.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
+use crate::prelude::*;
 use tilewright_vendor_testkit::dots::{
     GROUP_TYPES as TYPES, accumulating_assembly as ptx, planned, proven, question_of as question,
 };
-use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::dot_list as list;
 
 /// Every shape of these sizes, which lie on both sides of each condition.

@@ -1,9 +1,7 @@
 //! What the emulator finds wrong about products of four warps.
-#![allow(clippy::unwrap_used)]
 
+use crate::prelude::*;
 use tilewright_kernel::Queue;
-use tilewright_nvidia::instructions::rows;
-use tilewright_vendor_testkit::prelude::*;
 
 const ROW: &str = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.ss.kk";
 

@@ -2,11 +2,10 @@
 //! shared memory beside the memory layouts that the vendor gives them.
 
 use crate::atom_types::element;
+use crate::layouts::{dot_operand, mma, nvmma_shared, spec};
+use crate::prelude::*;
 use serde_json::Value;
-use tilewright_nvidia::families::NvidiaFamilies;
-use tilewright_nvidia::instructions::rows;
 use tilewright_plan::movement::{Reading, arranged};
-use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::{find_register, memory, of_family, register, same_places};
 
 const PRODUCTS: &str = include_str!("../data/group_instructions.json");
@@ -125,14 +124,11 @@ fn registers_are_those_of_the_families() {
         let (_, _, d) = register(&row, "d");
         let k = memory(&row, "b").shape[0];
         let n = 1u64 << d.out_bits(Dim::tensor(1));
-        let mma = FamilySpec::new("nvidia_mma")
-            .with("version", [3, 0])
-            .with("warps_per_cta", [4, 1])
-            .with("instr_shape", [16, n as i64, k as i64]);
-        assert_eq!(of_family(&families, &mma, &[64, n], &DIMS), *d, "d of {}", row.name);
+        let result = mma(3, &[4, 1], &[16, n, k]);
+        assert_eq!(of_family(&families, &spec(&result), &[64, n], &DIMS), *d, "d of {}", row.name);
         let Some((_, bits, a)) = find_register(&row, "a") else { continue };
-        let operand = FamilySpec::new("dot_operand").with("operand_index", 0).with("k_width", i64::from(32 / bits));
-        assert_eq!(of_family(&families, &operand.of(mma), &[64, k], &DIMS), *a, "a of {}", row.name);
+        let operand = spec(&dot_operand(0, &result, u64::from(32 / bits)));
+        assert_eq!(of_family(&families, &operand, &[64, k], &DIMS), *a, "a of {}", row.name);
     }
 }
 
@@ -183,11 +179,8 @@ fn canonical_layouts_are_the_shared_family() {
                 if shape.iter().any(|&size| size > 256) || operand.bits == 32 && !along_rows && width == 0 {
                     continue;
                 }
-                let spec = FamilySpec::new("nvmma_shared")
-                    .with("swizzle_byte_width", width)
-                    .with("transposed", !along_rows)
-                    .with("element_bitwidth", i64::from(operand.bits));
-                let family = families.resolve(&spec, &shape, &families).expect("a layout");
+                let shared = spec(&nvmma_shared(width, !along_rows, operand.bits));
+                let family = families.resolve(&shared, &shape, &families).expect("a layout");
                 assert_eq!(own, *family.linear(), "{} {} of {shape:?}", operand.role, arrangement.name);
                 checked += 1;
             }

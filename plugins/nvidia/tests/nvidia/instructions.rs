@@ -1,10 +1,10 @@
 //! The instruction rows of this plugin against published tables, and against its own families.
 
 use crate::atom_types::element;
+use crate::layouts::{dot_operand, mma, spec};
+use crate::prelude::*;
 use serde_json::Value;
-use tilewright_nvidia::families::NvidiaFamilies;
-use tilewright_nvidia::instructions::{rows, unused};
-use tilewright_vendor_testkit::prelude::*;
+use tilewright_nvidia::instructions::unused;
 use tilewright_vendor_testkit::rows::{of_family, register, same_places};
 
 const PRODUCTS: &str = include_str!("../data/matrix_instructions.json");
@@ -268,16 +268,9 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
         let (_, _, d) = register(row, "d");
         let size = |layout: &LinearLayout, axis| 1u64 << layout.out_bits(Dim::tensor(axis));
         let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));
-        let mma = FamilySpec::new("nvidia_mma")
-            .with("version", [2, 0])
-            .with("warps_per_cta", [1, 1])
-            .with("instr_shape", [m as i64, n as i64]);
-        let width = i64::from(32 / bits).max(1);
-        let operand = |index: i64| {
-            let spec = FamilySpec::new("dot_operand").with("operand_index", index).with("k_width", width);
-            spec.of(mma.clone())
-        };
-        assert_eq!(of_one_warp(&mma, &[m, n]), *d, "d of {}", row.name);
+        let result = mma(2, &[1, 1], &[m, n]);
+        let operand = |index| spec(&dot_operand(index, &result, u64::from(32 / bits).max(1)));
+        assert_eq!(of_one_warp(&spec(&result), &[m, n]), *d, "d of {}", row.name);
         assert_eq!(of_one_warp(&operand(0), &[m, k]), *a, "a of {}", row.name);
         assert_eq!(of_one_warp(&operand(1), &[k, n]), *b, "b of {}", row.name);
     }
@@ -302,9 +295,5 @@ fn rows_follow_the_architecture() {
 }
 
 fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
-    of_family(&families(), spec, shape, &[Dim::REGISTER, Dim::LANE])
-}
-
-fn families() -> NvidiaFamilies {
-    NvidiaFamilies::of("sm_90a")
+    of_family(&NvidiaFamilies::of("sm_90a"), spec, shape, &[Dim::REGISTER, Dim::LANE])
 }

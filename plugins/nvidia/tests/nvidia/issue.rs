@@ -1,14 +1,11 @@
 //! Every row of the instruction table as code: a kernel that issues it once is emitted with the row's
 //! mnemonic and registers, the vendor's assembler takes it, and the emulator gives what the row says.
-#![allow(clippy::unwrap_used)]
 
+use crate::prelude::*;
 use serde_json::Value as Json;
-use tilewright_nvidia::instructions::rows;
-use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget};
 use tilewright_target::BankRow;
 use tilewright_vendor_testkit::kernels;
 use tilewright_vendor_testkit::kernels::module;
-use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::check_row;
 use tilewright_verify::kernels::Bulk;
 

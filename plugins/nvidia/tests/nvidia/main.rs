@@ -1,4 +1,5 @@
 //! Tests of `nvidia`, one module for each subject.
+#![allow(clippy::unwrap_used)]
 
 mod accesses;
 mod accumulators;
@@ -24,6 +25,7 @@ mod group_faults;
 mod group_instructions;
 mod instructions;
 mod issue;
+mod layouts;
 mod mbarriers;
 mod memory_choice;
 mod narrow_dots;
@@ -33,6 +35,7 @@ mod operations;
 mod overlap;
 mod parameters;
 mod plans;
+mod prelude;
 mod prices;
 mod ptx;
 mod ranking;
@@ -40,7 +43,6 @@ mod reductions;
 mod scans;
 mod staged_loops;
 mod synthesis;
-mod targets;
 mod tensor_atoms;
 mod tensor_dots;
 mod tensor_forms;

@@ -1,10 +1,7 @@
 //! Mbarriers as PTX: made and arrived at by one lane, awaited by all, taken by the vendor's assembler.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
-use tilewright_nvidia::object;
+use crate::prelude::*;
 use tilewright_vendor_testkit::kernels::{GLOBAL, WORD, module, own_address};
-use tilewright_vendor_testkit::prelude::*;
 
 /// Each architecture that has mbarriers that count bytes, with a target.
 const PRODUCTS: [(&str, &str); 3] = [("sm_90a", "h100"), ("sm_100a", "b200"), ("sm_120a", "rtx5090")];

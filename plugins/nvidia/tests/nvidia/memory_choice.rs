@@ -1,20 +1,16 @@
 //! Memory for NVIDIA's own layouts: the choice is as good as `nvmma_shared`, or is that layout.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
+use crate::layouts::{dot_operand, mma, nvmma_shared};
+use crate::prelude::*;
 use tilewright_plan::movement::{Constraints, Kind, choose_memory};
-use tilewright_vendor_testkit::layouts::{distributed, memory};
+use tilewright_vendor_testkit::layouts::{blocked, distributed, memory};
 use tilewright_vendor_testkit::memory_choice::{executed, prove};
-use tilewright_vendor_testkit::prelude::*;
 
 const ROWS: &str =
     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>";
 
-fn operand(index: u32) -> String {
-    format!(
-        "#ttg.dot_op<{{opIdx = {index}, parent = #ttg.nvidia_mma<{{versionMajor = 2, versionMinor = 0, \
-         warpsPerCTA = [2, 2], instrShape = [16, 8]}}>, kWidth = 2}}>"
-    )
+fn operand(index: u64) -> String {
+    dot_operand(index, &mma(2, &[2, 2], &[16, 8]), 2)
 }
 
 /// Rows of 16 bytes by the lanes that give their addresses to `ldmatrix`, 16 rows of two.
@@ -33,8 +29,7 @@ fn the_swizzle_of_128_bytes_is_found() {
     let target = target("a100");
     let accessors = [Accessor::store(distributed(&target, ROWS, &[64, 64])), Accessor::load(matrix_rows())];
     let choice = choose_memory(&accessors, 16, &Constraints::default(), target.description()).unwrap();
-    let text = "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>";
-    let known = memory(&target, text, &[64, 64]);
+    let known = memory(&target, &nvmma_shared(128, false, 16), &[64, 64]);
     let chosen = choice.chosen();
     assert_eq!((chosen.kind, choice.gap(), chosen.excess()), (Kind::Functor, 0, 0));
     assert_eq!(chosen.memory.linear.columns(), known.linear.columns());
@@ -47,22 +42,14 @@ fn operands_are_no_worse_than_in_nvmma_shared() {
     let target = target("a100");
     let cases = [(0, false), (1, true), (1, false)];
     for (index, transposed) in cases {
-        let stored = if transposed {
-            ROWS.replace("[1, 8]", "[8, 1]")
-                .replace("[4, 8]", "[8, 4]")
-                .replace("[4, 1]", "[1, 4]")
-                .replace("[1, 0]", "[0, 1]")
-        } else {
-            ROWS.to_owned()
-        };
+        let columns = blocked(&[8, 1], &[8, 4], &[1, 4], &[0, 1]);
+        let stored = if transposed { columns.as_str() } else { ROWS };
         let accessors = [
-            Accessor::store(distributed(&target, &stored, &[64, 64])),
+            Accessor::store(distributed(&target, stored, &[64, 64])),
             Accessor::load(distributed(&target, &operand(index), &[64, 64])),
         ];
         let choice = choose_memory(&accessors, 16, &Constraints::default(), target.description()).unwrap();
-        let text =
-            format!("#ttg.nvmma_shared<{{swizzlingByteWidth = 128, transposed = {transposed}, elementBitWidth = 16}}>");
-        let known = memory(&target, &text, &[64, 64]);
+        let known = memory(&target, &nvmma_shared(128, transposed, 16), &[64, 64]);
         let theirs: u64 = (accessors.iter())
             .map(|accessor| executed(&accessor.layout, accessor.direction, &known, 16, target.description().into()))
             .sum();
@@ -110,10 +97,8 @@ fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
 #[test]
 fn matrix_stores_are_free_of_conflicts_where_the_tile_lies() {
     let target = target("h100");
-    let accumulator =
-        "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>";
     let accessors = [
-        Accessor::store(distributed(&target, accumulator, &[64, 64])),
+        Accessor::store(distributed(&target, &mma(2, &[2, 2], &[16, 8]), &[64, 64])),
         Accessor::load(distributed(&target, ROWS, &[64, 64])),
     ];
     let choice = choose_memory(&accessors, 16, &Constraints::default(), means(&target)).unwrap();

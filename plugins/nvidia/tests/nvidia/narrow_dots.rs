@@ -1,12 +1,9 @@
 //! Dots of elements narrower than a byte and of factors with scales: rows that take them, factors that are scaled
 //! before, and a factor whose memory is shuffled.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
-use tilewright_nvidia::NvidiaTarget;
+use crate::prelude::*;
 use tilewright_vendor_testkit::code::count;
 use tilewright_vendor_testkit::dots::{assembly, proven, question};
-use tilewright_vendor_testkit::prelude::*;
 
 fn scaled(target: &NvidiaTarget, shape: [u64; 3], [a, b]: [&str; 2], scales: [&str; 2]) -> MmaProblem {
     question(target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::named))

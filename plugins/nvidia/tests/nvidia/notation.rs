@@ -1,9 +1,8 @@
 //! Notations of this plugin's families: attribute text as the Triton compiler (version 3.9.0) prints
 //! it, JSON, and the laws that join them.
 
-use tilewright_nvidia::families::NvidiaFamilies;
+use crate::prelude::*;
 use tilewright_testkit::notation;
-use tilewright_vendor_testkit::prelude::*;
 
 #[test]
 fn text_is_what_triton_prints() {

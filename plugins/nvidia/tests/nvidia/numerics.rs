@@ -1,8 +1,7 @@
 //! How sums of `mma` come about, beside what was published.
 
-use tilewright_nvidia::instructions::rows;
+use crate::prelude::*;
 use tilewright_target::Summation;
-use tilewright_vendor_testkit::prelude::*;
 
 fn factor(row: &Instruction) -> &str {
     let found = row.operands.iter().find_map(|operand| match operand {

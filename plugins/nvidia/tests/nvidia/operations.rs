@@ -1,11 +1,8 @@
 //! Operations of whole programs as PTX: every element compiles to code that calls nothing but what the driver has, and
 //! `ptxas` takes it where it is at hand.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
-use tilewright_nvidia::object;
+use crate::prelude::*;
 use tilewright_vendor_testkit::operations;
-use tilewright_vendor_testkit::prelude::*;
 
 const LAUNCH: Launch = Launch::new(32, 4);
 

@@ -1,10 +1,10 @@
 //! Parameters of the families of this plugin: what is wrong is said by name, and nothing panics.
 
-use tilewright_nvidia::families::NvidiaFamilies;
+use crate::layouts::{dot_operand, mma};
+use crate::prelude::*;
 use tilewright_testkit::any_parameters;
 use tilewright_testkit::any_parameters::{Kind, Signature};
 use tilewright_vendor_testkit::parameters;
-use tilewright_vendor_testkit::prelude::*;
 
 const MMA: Signature = Signature {
     name: "nvidia_mma",
@@ -83,18 +83,20 @@ fn no_parameters_panic() {
 #[test]
 fn what_is_wrong_is_named() {
     let error = |text: &str, shape: &[u64]| parameters::refusal(&families(), text, shape);
-    let mma = |version: i32, shape: &str| {
-        format!(
-            "#ttg.nvidia_mma<{{versionMajor = {version}, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = {shape}}}>"
-        )
-    };
-    assert!(error(&mma(1, "[16, 8]"), &[64, 64]).contains("`version`: 1 is none of 2 (mma.sync) and 3 (wgmma)"));
-    assert!(
-        error(&mma(3, "[16, 24, 16]"), &[64, 64]).contains("`instr_shape`: M and N of [16, 24] must be powers of two")
-    );
-    assert!(error(&mma(2, "[16, 8]"), &[64]).contains("a matrix has at least two axes"));
-    let operand = format!("#ttg.dot_op<{{opIdx = 1, parent = {}, kWidth = 2}}>", mma(3, "[16, 64, 16]"));
-    assert!(error(&operand, &[64, 64]).contains("`operand_index`: wgmma reads operand 1 from shared memory only"));
+    let four_warps = |version, shape: &[u64]| mma(version, &[4, 1], shape);
+    for (text, shape, said) in [
+        (four_warps(1, &[16, 8]), &[64, 64][..], "`version`: 1 is none of 2 (mma.sync) and 3 (wgmma)"),
+        (four_warps(3, &[16, 24, 16]), &[64, 64], "`instr_shape`: M and N of [16, 24] must be powers of two"),
+        (four_warps(2, &[16, 8]), &[64], "a matrix has at least two axes"),
+        (
+            dot_operand(1, &four_warps(3, &[16, 64, 16]), 2),
+            &[64, 64],
+            "`operand_index`: wgmma reads operand 1 from shared memory only",
+        ),
+    ] {
+        let found = error(&text, shape);
+        assert!(found.contains(said), "{text}: {found}");
+    }
 }
 
 #[test]
@@ -148,8 +150,8 @@ fn what_is_wrong_with_registers_of_tensor_memory_and_scales_is_named() {
     assert!(error(registers(memory, 32, 2, "32x32b"), &shape).contains("`num_warps`: 2 is not from 4 to 64"));
     assert!(error(registers(memory, 32, 4, "16x32b"), &shape).contains("`instr_variant`: is none of 32x32b"));
     assert!(error(registers(memory, 32, 4, "16x256b"), &[128, 4]).contains("`instr_variant` reaches places"));
-    let mma = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>";
-    assert!(error(registers(mma, 32, 4, "32x32b"), &shape).contains("`memory`: is no layout of tensor memory"));
+    let mma = mma(2, &[4, 1], &[16, 8]);
+    assert!(error(registers(&mma, 32, 4, "32x32b"), &shape).contains("`memory`: is no layout of tensor memory"));
     let padded = memory.replace("colStride = 1", "colStride = 1, fp4Padded = true");
     assert!(error(registers(&padded, 8, 4, "32x32b"), &shape).contains("neither packed nor a word apart"));
     let scale = |index: i32| format!("#ttg.mma_scale<{{opIdx = {index}, warpsPerCTA = [2, 2]}}>");
@@ -163,8 +165,7 @@ fn what_is_wrong_with_registers_of_tensor_memory_and_scales_is_named() {
 fn scales_lie_with_the_quads() {
     let layout = |index: i32| {
         let text = format!("#ttg.mma_scale<{{opIdx = {index}, warpsPerCTA = [2, 2]}}>");
-        let spec = parse_spec(&text).expect("the text is well formed");
-        families().resolve(&spec, &[64, 4], &families()).expect("a layout").linear().clone()
+        parameters::layout(&families(), &text, &[64, 4]).linear().clone()
     };
     for (index, rows) in [(0, 16), (1, 8)] {
         let layout = layout(index);
@@ -187,10 +188,10 @@ fn scales_lie_with_the_quads() {
 #[test]
 fn attribute_text_and_json_name_the_same_layouts() {
     let same = |text: &str, json: &str, shape: &[u64]| parameters::are_the_same(&families(), text, json, shape);
-    let text = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>";
+    let text = mma(2, &[4, 1], &[16, 8]);
     let json = r#"{"kind": "nvidia_mma", "version": [2, 0], "warps_per_cta": [4, 1], "instr_shape": [16, 8]}"#;
-    same(text, json, &[64, 32]);
-    let text = format!("#ttg.dot_op<{{opIdx = 0, parent = {text}, kWidth = 2}}>");
+    same(&text, json, &[64, 32]);
+    let text = dot_operand(0, &text, 2);
     let json = format!(r#"{{"kind": "dot_operand", "operand_index": 0, "k_width": 2, "parent": {json}}}"#);
     same(&text, &json, &[64, 32]);
     let shared = "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16, \

@@ -1,10 +1,10 @@
 //! The PTX of reductions, scans, gathers and accesses of shared memory moves what their plans say, and
 //! nothing goes to local memory.
 
+use crate::prelude::*;
 use tilewright_vendor_testkit::plans;
 
 use crate::ptx::READER;
-use crate::targets::target;
 
 #[test]
 fn the_ptx_moves_what_the_plans_say() {

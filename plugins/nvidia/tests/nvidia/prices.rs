@@ -1,10 +1,7 @@
 //! Plans with this plugin's instructions against what the Triton compiler emits for the same
 //! conversions: none costs more, each does what it says, and matrix accesses become code.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
-use tilewright_nvidia::NvidiaTarget;
-use tilewright_vendor_testkit::prelude::*;
+use crate::prelude::*;
 use tilewright_vendor_testkit::prices;
 
 #[test]

@@ -2,15 +2,13 @@
 //! fewer wavefronts, accesses, barriers or bytes, the model predicts that it takes less. Always, where it takes no more of
 //! shared memory either; where it does, fewer blocks may be resident, and that may count more.
 
-use crate::targets::target;
+use crate::prelude::*;
 use tilewright_assign::synthesis::{Options, SynthesisError, TiledProgram, synthesize_tiled};
-use tilewright_nvidia::NvidiaTarget;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text::{SizedText, parse};
 use tilewright_vendor_testkit::explicit;
 use tilewright_vendor_testkit::explicit::ranked::{Ranked, Variant, switches};
 use tilewright_vendor_testkit::explicit::{case, tiled};
-use tilewright_vendor_testkit::prelude::*;
 
 /// A text with something said of its operations, where it says nothing of that yet.
 fn saying(text: &str, operation: &str, said: &str) -> String {

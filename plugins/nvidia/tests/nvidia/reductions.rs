@@ -1,13 +1,12 @@
 //! Seed 000, Table 4: sums over layouts of all kinds are right, nothing is stored twice, and none takes
 //! more of shared memory than what the Triton compiler emits for it.
-#![allow(clippy::unwrap_used)]
 
+use crate::layouts::{dot_operand, mma};
+use crate::prelude::*;
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::targets::target;
 use serde_json::Value;
-use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::prices::tally::{FROZEN, Tally};
 use tilewright_vendor_testkit::reductions::{MatrixLayouts, Row, check_kept, list, prove_all, questions};
 
@@ -19,31 +18,20 @@ const TARGETS: [(&str, &str); 2] = [("a100", "cuda:80"), ("h100", "cuda:90")];
 /// Results of `mma.sync` (version 2) and of groups of four warps (version 3), and operands that lie in
 /// registers, over one to eight warps.
 fn matrix_layouts() -> MatrixLayouts {
-    let single = |warps: &[u64], shape: &[u64]| {
-        format!(
-            "#ttg.nvidia_mma<{{versionMajor = 2, versionMinor = 0, warpsPerCTA = {warps:?}, instrShape = {shape:?}}}>"
-        )
-    };
-    let of_group = |warps: [u64; 2], columns: u64| {
-        format!(
-            "#ttg.nvidia_mma<{{versionMajor = 3, versionMinor = 0, warpsPerCTA = {warps:?}, \
-             instrShape = [16, {columns}, 16]}}>"
-        )
-    };
-    let operand = |index: u64, parent: &str, width: u64| {
-        format!("#ttg.dot_op<{{opIdx = {index}, parent = {parent}, kWidth = {width}}}>")
-    };
+    let single = |warps: &[u64], shape: &[u64]| mma(2, warps, shape);
+    let of_group = |warps: [u64; 2], columns: u64| mma(3, &warps, &[16, columns, 16]);
     let warps = [[4, 1], [2, 2], [1, 4], [1, 1], [2, 1], [1, 2], [8, 1], [4, 2], [2, 4], [1, 8]];
     let mut results: Vec<String> = warps.iter().map(|warps| single(warps, &[16, 8])).collect();
     results.extend([8, 16, 32, 64, 128, 256].map(|columns| of_group([4, 1], columns)));
     results.extend([([8, 1], 16), ([8, 1], 64), ([4, 2], 16), ([4, 2], 64)].map(|(warps, n)| of_group(warps, n)));
     let widths = [(0, 2), (1, 2), (2, 2), (0, 1), (1, 4)];
     let operands =
-        widths.iter().flat_map(|&(parent, width)| [0, 1].map(|index| operand(index, &results[parent], width)));
+        widths.iter().flat_map(|&(parent, width)| [0, 1].map(|index| dot_operand(index, &results[parent], width)));
     let operands = operands.collect();
     let batched: Vec<String> =
         [[1, 2, 2], [2, 2, 1], [2, 1, 2], [1, 4, 1]].iter().map(|warps| single(warps, &[1, 16, 8])).collect();
-    let batched_operands = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(index, parent)| operand(index, &batched[parent], 2));
+    let batched_operands =
+        [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(index, parent)| dot_operand(index, &batched[parent], 2));
     MatrixLayouts { results, operands, batched_results: batched, batched_operands: batched_operands.to_vec() }
 }
 

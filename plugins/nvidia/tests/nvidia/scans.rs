@@ -1,10 +1,8 @@
 //! What scans along rows of 64x128 words over four warps take, by who holds the axis; each is run on the
 //! emulator, from both ends.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
+use crate::prelude::*;
 use tilewright_vendor_testkit::layouts::{blocked, distributed};
-use tilewright_vendor_testkit::prelude::*;
 
 #[test]
 fn scans_are_right_and_take_what_the_page_says() {

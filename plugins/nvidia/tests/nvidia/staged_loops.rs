@@ -1,10 +1,8 @@
 //! Loops whose loads go ahead of what uses them, by `cp.async` and by registers.
-#![allow(clippy::unwrap_used)]
 
+use crate::prelude::*;
 use std::path::Path;
 
-use crate::targets::target;
-use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::staged_program;
 use tilewright_vendor_testkit::staged_program::{From, Staged};
 

@@ -1,15 +1,12 @@
 //! Synthesis of shared memory with NVIDIA's own rows: the choices of a public solver are met or beaten, arrangements that
 //! the hardware fixes are found, elements of four bits are packed so that matrix loads bring them as factors.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
+use crate::prelude::*;
 use serde_json::Value;
 use tilewright_assign::synthesis::coalesce::{Threads, coalesced};
 use tilewright_layout::cute::{ComposedLayout, Swizzle, to_distributed, to_memory};
-use tilewright_nvidia::NvidiaTarget;
 use tilewright_plan::memory_synthesis::{MemorySynthesisError, SharedTensor, Solution, TensorAccess, solve};
 use tilewright_plan::movement::{AxisStride, access_global};
-use tilewright_vendor_testkit::prelude::*;
 
 fn distributed(layout: &str, shape: &[u64]) -> LinearLayout {
     to_distributed(&layout.parse().unwrap(), shape, 32).unwrap()

@@ -1,14 +1,12 @@
 //! Dots whose sums are in tensor memory: where they are chosen, what they give, and what the vendor's assembler says of
 //! their code.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
+use crate::prelude::*;
 use tilewright_layout::Space;
 use tilewright_target::ElementType;
 use tilewright_vendor_testkit::dots::{
     GROUP_TYPES as TYPES, accumulating_assembly as ptx, planned, proven, question_of as question,
 };
-use tilewright_vendor_testkit::prelude::*;
 
 /// Whether sums must be in tensor memory: M is at least 64, each group of four warps has a tile of its own, which M of 128 has
 /// with 16 columns and M of 64 with eight, and K is whole tiles of 256 bits. A factor that is cast is wider in shared memory

@@ -1,12 +1,11 @@
 //! Products with the first factor, or scales of both, in tensor memory, and the copy that brings scales there: shapes beside
 //! published ones, places beside the plugin's families, words beside the documents.
-#![allow(clippy::unwrap_used)]
 
 use crate::atom_types::element;
+use crate::layouts::tensor_memory;
+use crate::prelude::*;
 use crate::tensor_atoms::atoms;
-use tilewright_nvidia::families::NvidiaFamilies;
-use tilewright_nvidia::instructions::{rows, unused};
-use tilewright_vendor_testkit::prelude::*;
+use tilewright_nvidia::instructions::unused;
 use tilewright_vendor_testkit::rows::{constant, memory};
 
 fn products(wanted: &str) -> Vec<Instruction> {
@@ -71,7 +70,7 @@ fn the_first_factor_lies_in_the_rows_of_the_sums() {
         };
         assert_eq!(rows_of(a), rows_of(sums), "{}", row.name);
         let size = [0, 1].map(|axis| 1u64 << a.layout.out_bits(Dim::tensor(axis)));
-        let spec = FamilySpec::new("tensor_memory").with("block", size.map(|size| size as i64)).with("col_stride", 1);
+        let spec = tensor_memory(size[0], size[1]);
         assert_eq!(a.layout, *families.resolve(&spec, &size, &families).unwrap().linear(), "{}", row.name);
         assert_eq!(a.columns(), 8, "32 bytes of K");
         let shared = row.name.replace(".ts.", ".ss.k");

@@ -1,15 +1,12 @@
 //! The rows of tensor memory: registers beside published tables, sums beside the plugin's families, descriptors beside
 //! the documents, what they do on the emulator, and their code.
-#![allow(clippy::unwrap_used)]
 
 use crate::atom_types::element;
-use crate::targets::target;
+use crate::layouts::tensor_memory;
+use crate::prelude::*;
 use crate::tensor_atoms::atoms;
 use serde_json::Value;
 use tilewright_nvidia::ARCHITECTURES;
-use tilewright_nvidia::families::NvidiaFamilies;
-use tilewright_nvidia::instructions::rows;
-use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::{constant, memory, tile};
 use tilewright_verify::kernels::issue_kernel;
 
@@ -129,7 +126,7 @@ fn sums_lie_as_the_family_has_them() {
     for row in tensor_rows("sm_100a").iter().filter(|row| row.name.contains(".mma.")) {
         let sums = tile(row);
         let size = [0, 1].map(|axis| 1u64 << sums.layout.out_bits(Dim::tensor(axis)));
-        let spec = FamilySpec::new("tensor_memory").with("block", size.map(|size| size as i64)).with("col_stride", 1);
+        let spec = tensor_memory(size[0], size[1]);
         let family = families.resolve(&spec, &size, &families).unwrap();
         assert_eq!(sums.layout, *family.linear(), "{}", row.name);
         let warp_rows: BTreeSet<u64> = sums.places().iter().map(|([row, _], _)| row % 32).collect();

@@ -1,17 +1,15 @@
 //! Programs that have sums in tensor memory: what they multiply is right, done at once.
-#![allow(clippy::unwrap_used)]
 
-use crate::targets::target;
-use tilewright_vendor_testkit::prelude::*;
+use crate::prelude::*;
 
 /// Sums begin with nothing in the first turn, and with those of the turn before in the second; the last product is not made.
-const PROGRAM: &str = "#p = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+const PROGRAM: &str = r#"#p = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #l = #ttg.blocked<{sizePerThread = [1, 64], threadsPerWarp = [32, 1], warpsPerCTA = [4, 1], order = [0, 1]}>
 #sh = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 #bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
 #tm = #ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>
 #smem = #ttg.shared_memory
-module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"ttg.threads-per-warp\" = 32 : i32} {
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func public @sums(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %z: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %count: i32) {
     %false = arith.constant false
     %true = arith.constant true
@@ -19,28 +17,7 @@ module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"tt
     %c1 = arith.constant 1 : i32
     %c2 = arith.constant 2 : i32
     %more = arith.cmpi ne, %count, %c0 : i32
-    %i = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #p}>>
-    %k = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 1, parent = #p}>>
-    %j = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #p}>>
-    %row = tt.expand_dims %i {axis = 1 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #p}>> -> tensor<128x1xi32, #p>
-    %row_b = tt.expand_dims %k {axis = 1 : i32} : tensor<64xi32, #ttg.slice<{dim = 1, parent = #p}>> -> tensor<64x1xi32, #p>
-    %col = tt.expand_dims %j {axis = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #p}>> -> tensor<1x64xi32, #p>
-    %pitch = arith.constant dense<64> : tensor<128x1xi32, #p>
-    %pitch_b = arith.constant dense<64> : tensor<64x1xi32, #p>
-    %begin = arith.muli %row, %pitch : tensor<128x1xi32, #p>
-    %begin_b = arith.muli %row_b, %pitch_b : tensor<64x1xi32, #p>
-    %begins = tt.broadcast %begin : tensor<128x1xi32, #p> -> tensor<128x64xi32, #p>
-    %begins_b = tt.broadcast %begin_b : tensor<64x1xi32, #p> -> tensor<64x64xi32, #p>
-    %cols = tt.broadcast %col : tensor<1x64xi32, #p> -> tensor<128x64xi32, #p>
-    %cols_b = tt.broadcast %col : tensor<1x64xi32, #p> -> tensor<64x64xi32, #p>
-    %at = arith.addi %begins, %cols : tensor<128x64xi32, #p>
-    %at_b = arith.addi %begins_b, %cols_b : tensor<64x64xi32, #p>
-    %xs = tt.splat %x : !tt.ptr<f16> -> tensor<128x64x!tt.ptr<f16>, #p>
-    %ys = tt.splat %y : !tt.ptr<f16> -> tensor<64x64x!tt.ptr<f16>, #p>
-    %zs = tt.splat %z : !tt.ptr<f32> -> tensor<128x64x!tt.ptr<f32>, #p>
-    %xp = tt.addptr %xs, %at : tensor<128x64x!tt.ptr<f16>, #p>, tensor<128x64xi32, #p>
-    %yp = tt.addptr %ys, %at_b : tensor<64x64x!tt.ptr<f16>, #p>, tensor<64x64xi32, #p>
-    %zp = tt.addptr %zs, %at : tensor<128x64x!tt.ptr<f32>, #p>, tensor<128x64xi32, #p>
+    PLACES
     %xv = tt.load %xp : tensor<128x64x!tt.ptr<f16>, #p>
     %yv = tt.load %yp : tensor<64x64x!tt.ptr<f16>, #p>
     %a = ttg.local_alloc %xv : (tensor<128x64xf16, #p>) -> !ttg.memdesc<128x64xf16, #sh, #smem>
@@ -60,12 +37,19 @@ module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"tt
     tt.return
   }
 }
-";
+"#;
 
-fn kernel(target: &dyn Target, program: &str) -> Result<Kernel, ProgramError> {
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
-    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
-    compiler.kernel(program, &ProgramOptions::default(), &mut |_| {})
+fn program() -> String {
+    let tile = |name, rows| Tile { name, rows, columns: 64, pitch: 64, layout: Some("#p") };
+    let (own, of_b) = (tile("", 128), tile("_b", 64));
+    let places = [
+        own.offsets(),
+        of_b.offsets(),
+        own.addresses("xp", "x", "f16"),
+        of_b.addresses("yp", "y", "f16"),
+        own.addresses("zp", "z", "f32"),
+    ];
+    PROGRAM.replace("PLACES", &places.concat())
 }
 
 /// Small whole numbers, as themselves and as the bits of binary16.
@@ -78,7 +62,8 @@ fn factor(rows: usize, columns: usize, by: usize) -> (Vec<i32>, Vec<u8>) {
 
 /// One group of warps multiplies, and the other one waits for both mbarriers at which the product arrives.
 fn in_groups() -> String {
-    let ends = ["    %done:2 = ", "    %out = ttg.convert_layout"].map(|line| PROGRAM.find(line).unwrap());
+    let program = program();
+    let ends = ["    %done:2 = ", "    %out = ttg.convert_layout"].map(|line| program.find(line).unwrap());
     let (phase, result) = ("!ttg.memdesc<1xi64, #bar, #smem, mutable>", "tensor<128x64xf32, #l>");
     let sums = "!ttg.memdesc<128x64xf32, #tm, #ttng.tensor_memory, mutable>";
     let factors = "!ttg.memdesc<128x64xf16, #sh, #smem>, !ttg.memdesc<64x64xf16, #sh, #smem>";
@@ -101,14 +86,14 @@ fn in_groups() -> String {
     }} : ({factors}, {sums}, {phase}, {phase}, i1) -> {result}
 "
     );
-    format!("{}{groups}{}", &PROGRAM[..ends[0]], &PROGRAM[ends[1]..])
+    format!("{}{groups}{}", &program[..ends[0]], &program[ends[1]..])
 }
 
 /// Who waits for a product at an mbarrier goes on when it is there, and never where its arrival is not asked for.
 #[test]
 fn products_arrive_at_their_mbarriers() {
     let target = target("h100");
-    let kernel = kernel(&target, &in_groups()).unwrap_or_else(|error| panic!("{error}"));
+    let kernel = program_kernel(&target, &in_groups()).unwrap_or_else(|error| panic!("{error}"));
     let found = sums(&target, &kernel, 1).unwrap_or_else(|fault| panic!("{fault}"));
     assert_eq!(found, expected(1));
     let fault = sums(&target, &kernel, 0).unwrap_err();
@@ -118,7 +103,7 @@ fn products_arrive_at_their_mbarriers() {
 #[test]
 fn sums_in_tensor_memory_are_those_of_all_products() {
     let target = target("h100");
-    let kernel = kernel(&target, PROGRAM).unwrap_or_else(|error| panic!("{error}"));
+    let kernel = program_kernel(&target, &program()).unwrap_or_else(|error| panic!("{error}"));
     for more in [0, 1] {
         let found = sums(&target, &kernel, more).unwrap_or_else(|fault| panic!("{fault}"));
         assert_eq!(found, expected(2 + more));
@@ -127,16 +112,9 @@ fn sums_in_tensor_memory_are_those_of_all_products() {
 
 /// What the kernel leaves on the emulator.
 fn sums(target: &dyn Target, kernel: &Kernel, more: u64) -> Result<Vec<f32>, Fault> {
-    let meanings = Meanings::of_rows(target.instructions());
-    let mut memory = GlobalMemory::new();
-    let factors = [factor(128, 64, 7), factor(64, 64, 11)].map(|(_, bytes)| memory.allocate_with(&bytes));
-    let sums = memory.allocate(4 * 128 * 64);
-    let buffers = factors.into_iter().chain([sums]).map(Argument::Buffer);
-    let arguments: Vec<Argument> = buffers.chain([Argument::Scalar(more)]).collect();
-    let emulator = Emulator::new(kernel, target.description()).unwrap().with_meanings(&meanings);
-    emulator.run([1, 1, 1], &arguments, &mut memory, &RunLimits::default())?;
-    let bytes = memory.read_all(sums).unwrap();
-    Ok(bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect())
+    let [a, b] = [factor(128, 64, 7), factor(64, 64, 11)].map(|(_, bytes)| Given::Bytes(bytes));
+    let (left, _) = run_block(target, kernel, &[a, b, Given::Empty(4 * 128 * 64)], &[more])?;
+    Ok(left[2].chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect())
 }
 
 /// The product so many times.
@@ -148,7 +126,7 @@ fn expected(times: u64) -> Vec<f32> {
 
 #[test]
 fn products_of_several_blocks_are_refused() {
-    let paired = PROGRAM.replace("{is_async}", "{is_async, two_ctas}");
-    let error = kernel(&target("h100"), &paired).unwrap_err().to_string();
+    let paired = program().replace("{is_async}", "{is_async, two_ctas}");
+    let error = program_kernel(&target("h100"), &paired).unwrap_err().to_string();
     assert!(error.contains("a product of several blocks"), "{error}");
 }

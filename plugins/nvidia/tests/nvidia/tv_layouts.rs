@@ -1,12 +1,11 @@
 //! Published operand layouts in CuTe's notation, through the bridge to linear layouts and back, and
 //! against the rows and families of this plugin.
 
+use crate::layouts::{dot_operand, mma, spec, tensor_memory};
+use crate::prelude::*;
 use serde_json::Value;
-use tilewright_nvidia::families::NvidiaFamilies;
-use tilewright_nvidia::instructions::rows;
 use tilewright_testkit::bridged::{bridged, operands};
 use tilewright_testkit::known_answers::numbers;
-use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::register;
 
 const SAMPLE: &str = include_str!("../data/tv_layouts.json");
@@ -51,13 +50,9 @@ fn family(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
 fn group_product(atom: &Value, [a, _, c]: &[Option<LinearLayout>; 3]) -> usize {
     let shape = numbers(&atom["shape_mnk"]);
     let Some(c) = c else { return 0 };
-    let instruction = [16, shape[1] as i64, shape[2] as i64];
-    let spec = FamilySpec::new("nvidia_mma")
-        .with("version", [3, 0])
-        .with("warps_per_cta", [4, 1])
-        .with("instr_shape", instruction);
+    let result = mma(3, &[4, 1], &[16, shape[1], shape[2]]);
     let what = atom["name"].to_string();
-    same(&family(&spec, &[64, shape[1]]), Some(&of_warps(c)), &what);
+    same(&family(&spec(&result), &[64, shape[1]]), Some(&of_warps(c)), &what);
     // Of an operand in shared memory each thread has all.
     let (Some(a), Some(element)) = (a, atom["val_types"]["A"].as_str().and_then(element)) else { return 1 };
     if a.sublayout_is_zero(&[Dim::LANE], &[Dim::tensor(0), Dim::tensor(1)]).expect("its dims") {
@@ -65,7 +60,7 @@ fn group_product(atom: &Value, [a, _, c]: &[Option<LinearLayout>; 3]) -> usize {
     }
     let bits = if element.len() == 4 && element.starts_with('e') || element.ends_with('8') { 8 } else { 16 };
     let bits = if element == "tf32" { 32 } else { bits };
-    let operand = FamilySpec::new("dot_operand").with("operand_index", 0).with("k_width", 32 / bits).of(spec);
+    let operand = spec(&dot_operand(0, &result, 32 / bits));
     same(&family(&operand, &[64, shape[2]]), Some(&of_warps(a)), &what);
     2
 }
@@ -85,11 +80,8 @@ pub fn check_accumulators_of_other_widths_are_the_first_of_wider_ones(answers: A
             continue;
         }
         let wider = columns.next_power_of_two();
-        let spec = FamilySpec::new("nvidia_mma")
-            .with("version", [3, 0])
-            .with("warps_per_cta", [4, 1])
-            .with("instr_shape", [16, wider as i64, 16]);
-        let (family, published) = (family(&spec, &[64, wider]), ThreadValue::parse(text));
+        let (family, published) =
+            (family(&spec(&mma(3, &[4, 1], &[16, wider, 16])), &[64, wider]), ThreadValue::parse(text));
         for (thread, value) in (0..128).flat_map(|t| (0..published.size(1)).map(move |v| (t, v))) {
             let at = [(Dim::REGISTER, value), (Dim::LANE, thread % 32), (Dim::WARP, thread / 32)];
             let place = family.apply(&at).expect("a place");
@@ -136,7 +128,7 @@ pub fn check_accumulators_in_tensor_memory(answers: Answers) {
         if shape[0] != 128 * blocks {
             continue;
         }
-        let mut spec = FamilySpec::new("tensor_memory").with("block", [128, shape[1] as i64]).with("col_stride", 1);
+        let mut spec = tensor_memory(128, shape[1]);
         if blocks == 2 {
             spec = spec
                 .with("two_ctas", true)
@@ -216,7 +208,7 @@ pub fn check_loads_of_tensor_memory(answers: Answers) {
             _ => continue,
         };
         let columns = bits / 32 * times;
-        let memory = FamilySpec::new("tensor_memory").with("block", [128, columns as i64]).with("col_stride", 1);
+        let memory = tensor_memory(128, columns);
         let spec = FamilySpec::new("tmem_reg")
             .with("memory", FamilyAttribute::Spec(Box::new(memory)))
             .with("element_bits", 32)

@@ -52,9 +52,7 @@ impl Case {
             let direction = if loads { Direction::Load } else { Direction::Store };
             let access = access_shared(&registers, &memory, self.bits, direction, means).unwrap();
             let case = if loads { load_case } else { store_case };
-            let case = case(&registers, &memory, self.bits, &access);
-            let checked = case.and_then(|case| check_emulated(&case, means));
-            checked.unwrap_or_else(|wrong| panic!("{}: {wrong}", self.name));
+            proven_case(case(&registers, &memory, self.bits, &access), means, self.name);
             access
         };
         let plain = planned(Means::of(target.description()));
@@ -82,11 +80,8 @@ impl Case {
 impl Moved {
     /// The kernel as assembly.
     pub fn assembly(&self, target: &dyn Target) -> String {
-        let module = Module { kernels: vec![self.kernel.clone()] };
-        verify(&module).unwrap();
-        let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
-        let artifact = target.compile(&module, &options).unwrap();
-        artifact.text(Emit::Assembly).unwrap().to_owned()
+        verify(&Module { kernels: vec![self.kernel.clone()] }).unwrap();
+        assembled(target, vec![self.kernel.clone()])
     }
 }
 

@@ -154,22 +154,13 @@ pub fn stay(means: Means<'_>, families: &dyn Families, (dialects, imports): (&Di
 /// A program that loads a square of 32 rows of 32 binary16 numbers `%x`, does something to it, and stores it at
 /// `%to`; `%count` is a number that nobody knows.
 pub fn square(what: &str, result: &str) -> String {
+    let tile = Tile { name: "", rows: 32, columns: 32, pitch: 32, layout: None };
+    let places = tile.offsets() + &tile.addresses("from", "p", "f16") + &tile.addresses("to", "q", "f32");
     format!(
         "module {{
   tt.func public @f(%p: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %q: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %count: i32) {{
-    %i = tt.make_range {{end = 32 : i32, start = 0 : i32}} : tensor<32xi32>
-    %c = arith.constant dense<32> : tensor<32x1xi32>
-    %down = tt.expand_dims %i {{axis = 1 : i32}} : tensor<32xi32> -> tensor<32x1xi32>
-    %rows = arith.muli %down, %c : tensor<32x1xi32>
-    %across = tt.expand_dims %i {{axis = 0 : i32}} : tensor<32xi32> -> tensor<1x32xi32>
-    %rows2 = tt.broadcast %rows : tensor<32x1xi32> -> tensor<32x32xi32>
-    %across2 = tt.broadcast %across : tensor<1x32xi32> -> tensor<32x32xi32>
-    %at = arith.addi %rows2, %across2 : tensor<32x32xi32>
-    %base = tt.splat %p : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
-    %from = tt.addptr %base, %at : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+    {places}
     %x = tt.load %from : tensor<32x32x!tt.ptr<f16>>
-    %base2 = tt.splat %q : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
-    %to = tt.addptr %base2, %at : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
     {what}
     tt.store %to, {result} : tensor<32x32x!tt.ptr<f32>>
     tt.return

@@ -1,5 +1,4 @@
 //! Modules that ask for clusters of blocks: a target without them refuses each, and says why.
-#![allow(clippy::unwrap_used)]
 
 use crate::prelude::*;
 

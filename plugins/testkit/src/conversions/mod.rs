@@ -223,7 +223,6 @@ pub fn operands_take(target: &dyn Target, cases: &[Case], reader: &Reader, store
 #[track_caller]
 pub fn proven([src, dst]: [&LinearLayout; 2], bits: u32, means: Means<'_>) -> Plan {
     let plan = convert(src, dst, bits, means).unwrap_or_else(|error| panic!("{error}"));
-    let checked = conversion_case([src, dst], bits, &plan).and_then(|case| check_emulated(&case, means));
-    checked.unwrap_or_else(|wrong| panic!("{wrong}"));
+    proven_case(conversion_case([src, dst], bits, &plan), means, bits);
     plan
 }

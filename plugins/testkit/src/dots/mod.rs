@@ -1,5 +1,4 @@
 //! Dots of real targets: plans, their code, and their layouts beside the vendor's families.
-#![allow(clippy::unwrap_used)]
 
 use crate::prelude::*;
 use tilewright_target::ElementType;
@@ -66,16 +65,12 @@ pub fn object(target: &dyn Target, plan: &Contraction) -> Vec<u8> {
 
 /// Assembly of a kernel that is given the sums to begin with, without its object.
 pub fn accumulating_assembly(target: &dyn Target, plan: &Contraction) -> String {
-    let kernel = mma_kernel(plan, true, means(target)).unwrap();
-    let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
-    let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
-    artifact.text(Emit::Assembly).unwrap().to_owned()
+    crate::code::assembly(target, vec![mma_kernel(plan, true, means(target)).unwrap()])
 }
 
 fn compiled(target: &dyn Target, plan: &Contraction) -> Artifact {
     let kernel = mma_kernel(plan, false, means(target)).unwrap();
-    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
-    let artifact = target.compile(&Module { kernels: vec![kernel] }, &options);
+    let artifact = artifact(target, vec![kernel], &[Emit::Assembly, Emit::Object]);
     artifact.unwrap_or_else(|error| panic!("{}: {error}", plan.unit_name()))
 }
 

@@ -11,7 +11,6 @@ use tilewright_assign::synthesis::{Derivation, Options};
 use tilewright_emulator::RunReport;
 use tilewright_verify::case::ProgramCase;
 
-#[allow(unused_imports, reason = "each test program uses some of this")]
 pub use table::table;
 
 /// The programs.
@@ -83,11 +82,9 @@ pub fn derived(target: &dyn Target, text: &str, warps: u32, synthesis: Options) 
 }
 
 fn solution(target: &dyn Target, text: &str, warps: u32, synthesis: Options) -> Result<(Kernel, Derivation), String> {
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
-    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
     let options = ProgramOptions { warps: Some(warps), synthesis, ..ProgramOptions::default() };
     let mut derivation = None;
-    let kernel = compiler.kernel(text, &options, &mut |stage| {
+    let kernel = compiler(target).kernel(text, &options, &mut |stage| {
         if let Stage::Synthesis(found) = stage {
             derivation = Some(found.clone());
         }

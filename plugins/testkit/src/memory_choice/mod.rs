@@ -14,19 +14,9 @@ pub fn executed(
     let plan = access_shared(layout, memory, bits, direction, means).expect("a plan");
     match direction {
         Direction::Store => {
-            store_case(layout, memory, bits, &plan)
-                .and_then(|case| check_emulated(&case, means))
-                .expect("memory holds the tensor")
-                .counts
-                .wavefronts_stored
+            proven_case(store_case(layout, memory, bits, &plan), means, "stores").counts.wavefronts_stored
         }
-        Direction::Load => {
-            load_case(layout, memory, bits, &plan)
-                .and_then(|case| check_emulated(&case, means))
-                .expect("registers hold it")
-                .counts
-                .wavefronts_loaded
-        }
+        Direction::Load => proven_case(load_case(layout, memory, bits, &plan), means, "loads").counts.wavefronts_loaded,
     }
 }
 

@@ -173,6 +173,10 @@ impl Staged {
     %end = arith.subi %behind_last, %short : i32"
                 .to_owned(),
         };
+        let tile = |name, layout| Tile { name, rows: 32, columns: 32, pitch: 32, layout: Some(layout) };
+        let (of_p, of_r) = (tile("_p", "#p"), tile("_r", "#r"));
+        let tile_places = of_p.offsets() + &of_p.addresses("first", "x", "i32");
+        let read_places = of_r.offsets() + &of_r.addresses("to", "y", "i32");
         format!(
             "#p = {loaded}
 #r = {read}
@@ -192,31 +196,11 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
     %sizes = arith.constant dense<{TILE}> : tensor<32x32xi32, #p>
     %behind = arith.constant dense<{all}> : tensor<32x32xi32, #p>
     %other = arith.constant dense<{other}> : tensor<32x32xi32, #p>
-    %pitch = arith.constant dense<32> : tensor<32x1xi32, #p>
-    %pitch_r = arith.constant dense<32> : tensor<32x1xi32, #r>
-    %i = tt.make_range {{end = 32 : i32, start = 0 : i32}} : tensor<32xi32, #ttg.slice<{{dim = 1, parent = #p}}>>
-    %j = tt.make_range {{end = 32 : i32, start = 0 : i32}} : tensor<32xi32, #ttg.slice<{{dim = 0, parent = #p}}>>
-    %row = tt.expand_dims %i {{axis = 1 : i32}} : tensor<32xi32, #ttg.slice<{{dim = 1, parent = #p}}>> -> tensor<32x1xi32, #p>
-    %col = tt.expand_dims %j {{axis = 0 : i32}} : tensor<32xi32, #ttg.slice<{{dim = 0, parent = #p}}>> -> tensor<1x32xi32, #p>
-    %begins = arith.muli %row, %pitch : tensor<32x1xi32, #p>
-    %rows_from = tt.broadcast %begins : tensor<32x1xi32, #p> -> tensor<32x32xi32, #p>
-    %cols = tt.broadcast %col : tensor<1x32xi32, #p> -> tensor<32x32xi32, #p>
-    %offsets = arith.addi %rows_from, %cols : tensor<32x32xi32, #p>
-    %xs = tt.splat %x : !tt.ptr<i32> -> tensor<32x32x!tt.ptr<i32>, #p>
-    %first = tt.addptr %xs, %offsets : tensor<32x32x!tt.ptr<i32>, #p>, tensor<32x32xi32, #p>
+    {tile_places}
     %all = tt.splat %rows : i32 -> tensor<32x1xi32, #p>
-    %below = arith.cmpi slt, %row, %all : tensor<32x1xi32, #p>
+    %below = arith.cmpi slt, %row_p, %all : tensor<32x1xi32, #p>
     %there = tt.broadcast %below : tensor<32x1xi1, #p> -> tensor<32x32xi1, #p>
-    %i_r = tt.make_range {{end = 32 : i32, start = 0 : i32}} : tensor<32xi32, #ttg.slice<{{dim = 1, parent = #r}}>>
-    %j_r = tt.make_range {{end = 32 : i32, start = 0 : i32}} : tensor<32xi32, #ttg.slice<{{dim = 0, parent = #r}}>>
-    %row_r = tt.expand_dims %i_r {{axis = 1 : i32}} : tensor<32xi32, #ttg.slice<{{dim = 1, parent = #r}}>> -> tensor<32x1xi32, #r>
-    %col_r = tt.expand_dims %j_r {{axis = 0 : i32}} : tensor<32xi32, #ttg.slice<{{dim = 0, parent = #r}}>> -> tensor<1x32xi32, #r>
-    %begins_r = arith.muli %row_r, %pitch_r : tensor<32x1xi32, #r>
-    %rows_r = tt.broadcast %begins_r : tensor<32x1xi32, #r> -> tensor<32x32xi32, #r>
-    %cols_r = tt.broadcast %col_r : tensor<1x32xi32, #r> -> tensor<32x32xi32, #r>
-    %offsets_r = arith.addi %rows_r, %cols_r : tensor<32x32xi32, #r>
-    %ys = tt.splat %y : !tt.ptr<i32> -> tensor<32x32x!tt.ptr<i32>, #r>
-    %to = tt.addptr %ys, %offsets_r : tensor<32x32x!tt.ptr<i32>, #r>, tensor<32x32xi32, #r>
+    {read_places}
     %done:3 = scf.for %k = %begin to %end step %by iter_args(%at = %first, %acc = %nothing, %kept = %none) -> (tensor<32x32x!tt.ptr<i32>, #p>, tensor<32x32xi32, #r>, tensor<32x32xi32, #p>) : i32 {{
       {number}
       {places}
@@ -240,7 +224,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
             all = TILES * TILE,
             last = match self.twice {
                 true => "%behind_y = tt.splat %y : !tt.ptr<i32> -> tensor<32x32x!tt.ptr<i32>, #p>
-    %own_from = tt.addptr %behind_y, %offsets : tensor<32x32x!tt.ptr<i32>, #p>, tensor<32x32xi32, #p>
+    %own_from = tt.addptr %behind_y, %offsets_p : tensor<32x32x!tt.ptr<i32>, #p>, tensor<32x32xi32, #p>
     %own_to = tt.addptr %own_from, %sizes : tensor<32x32x!tt.ptr<i32>, #p>, tensor<32x32xi32, #p>
     tt.store %own_to, %done#2 : tensor<32x32x!tt.ptr<i32>, #p>",
                 false => "",
@@ -250,11 +234,9 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
 
     /// Its kernel on a target, in so many stages where that is said.
     pub fn compiled(&self, target: &dyn Target, stages: Option<u32>) -> Compiled {
-        let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
-        let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
         let (mut printed, mut lines, mut conversions) = (String::new(), Vec::new(), 0);
         let options = ProgramOptions { stages, ..ProgramOptions::default() };
-        let kernel = compiler.kernel(&self.text(), &options, &mut |stage| {
+        let kernel = compiler(target).kernel(&self.text(), &options, &mut |stage| {
             if let Stage::Layouts(assigned) = stage {
                 printed = text::print(&assigned.module);
                 tilewright_tile::verify(&assigned.module).unwrap_or_else(|error| panic!("{error}\n{printed}"));
@@ -273,16 +255,9 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         // The tile that a turn loads, where it loads its number.
         let order: Vec<u32> = (0..TILES as u32).map(|turn| (turn * 3) % TILES as u32).collect();
         let bytes = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
-        let mut memory = GlobalMemory::new();
-        let (tiles, order_at) = (memory.allocate_with(&bytes(&numbers)), memory.allocate_with(&bytes(&order)));
-        let written = memory.allocate_with(&vec![0; 8 * TILE]);
-        let meanings = Meanings::of_rows(target.instructions());
-        let scalars = [rows as u64, turns as u64, 1].map(Argument::Scalar);
-        let arguments: Vec<Argument> =
-            [tiles, written, order_at].map(Argument::Buffer).into_iter().chain(scalars).collect();
-        let emulator = Emulator::new(kernel, target.description())?.with_meanings(&meanings);
-        let report = emulator.run([1, 1, 1], &arguments, &mut memory, &RunLimits::default())?;
-        let found = memory.read_all(written).unwrap_or_else(|error| panic!("{error}"));
+        let buffers = [bytes(&numbers), vec![0; 8 * TILE], bytes(&order)].map(Given::Bytes);
+        let (left, report) = run_block(target, kernel, &buffers, &[rows as u64, turns as u64, 1])?;
+        let found = &left[1];
         for place in 0..TILE {
             let (mut sum, mut kept) = (0u32, 0u32);
             for (turn, &listed) in order.iter().enumerate().take(turns) {
@@ -330,15 +305,13 @@ pub fn product_in_stages(target: &dyn Target, stages: &[u32]) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/kernels/dot_masked.json");
     let case = ProgramCase::read(&file).unwrap_or_else(|error| panic!("{error}"));
     let text = std::fs::read_to_string(&case.program).unwrap_or_else(|error| panic!("{error}"));
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
-    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
     let mut table =
         "| stages | shared bytes | barriers | copies | wavefronts stored | loaded |\n|--:|--:|--:|--:|--:|--:|\n"
             .to_owned();
     for &stages in stages {
         let options = ProgramOptions { stages: Some(stages), ..ProgramOptions::default() };
         let (kernel, ended) = case
-            .compile_and_run(&compiler, &text, &options, &RunLimits::default())
+            .compile_and_run(&compiler(target), &text, &options, &RunLimits::default())
             .unwrap_or_else(|error| panic!("{error}"));
         assert!(ended.differences.is_empty(), "{stages} stages");
         let (counts, bytes) = (ended.report.counts, kernel.shared_bytes());

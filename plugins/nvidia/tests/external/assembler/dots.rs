@@ -1,10 +1,8 @@
 //! Dots on tensor memory and by warpgroups: the assembler takes their code, and serialises none of it.
 
 use super::ptxas::assemble;
-use crate::targets::target;
-use tilewright_nvidia::NvidiaTarget;
+use crate::prelude::*;
 use tilewright_vendor_testkit::dots::{accumulating_assembly, planned, question_of};
-use tilewright_vendor_testkit::prelude::*;
 
 fn assembled(target: &NvidiaTarget, architecture: &str, plan: &Contraction) -> String {
     let name = format!("{:?} by {}", [plan.question.a, plan.question.b], plan.unit_name());

@@ -1,8 +1,7 @@
 //! Programs with explicit layouts whose operands a warpgroup reads where they lie.
 
-use crate::targets::target;
+use crate::prelude::*;
 use tilewright_vendor_testkit::explicit::case;
-use tilewright_vendor_testkit::prelude::*;
 
 pub fn reads_in_place_are_assembled() {
     let target = target("h100");

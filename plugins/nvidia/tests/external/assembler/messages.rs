@@ -1,7 +1,6 @@
 //! What the assembler says of bad PTX is what the user reads.
 
-use tilewright_nvidia::object;
-use tilewright_vendor_testkit::prelude::*;
+use crate::prelude::*;
 
 fn refusal(architecture: &str, ptx: &[u8]) -> String {
     match object::assemble_with(&object::assembler().unwrap(), architecture, ptx) {

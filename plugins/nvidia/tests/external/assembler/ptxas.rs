@@ -1,8 +1,7 @@
 //! Runs the assembler for what it prints.
 
+use crate::prelude::*;
 use std::process::Command;
-
-use tilewright_nvidia::object;
 
 /// What the assembler says of PTX that it takes.
 pub fn assemble(name: &str, architecture: &str, ptx: &str) -> String {

@@ -1,11 +1,9 @@
 //! Kernels of every architecture, and of every row of its instruction table.
 
 use crate::issue::{is_tested_elsewhere, target};
+use crate::prelude::*;
 use crate::tensor_instructions;
-use tilewright_nvidia::instructions::rows;
-use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget};
 use tilewright_vendor_testkit::kernels;
-use tilewright_vendor_testkit::prelude::*;
 
 fn is_assembled(name: &str, target: &NvidiaTarget, module: &Module) {
     let options = CompileOptions { emit: vec![Emit::Object], optimisation: 2 };
@@ -35,7 +33,7 @@ pub fn every_row_is_assembled() {
 }
 
 pub fn rows_of_tensor_memory_are_assembled() {
-    let target = crate::targets::target("b200");
+    let target = crate::prelude::target("b200");
     let means = means(&target);
     is_assembled("rows of tensor memory", &target, &tensor_instructions::issue_of_samples(means));
 }

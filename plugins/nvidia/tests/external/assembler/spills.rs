@@ -1,10 +1,10 @@
 //! Plans of data movement need no local memory.
 
+use crate::prelude::*;
 use tilewright_vendor_testkit::{code, plans};
 
 use super::ptxas::assemble_without_spills;
 use crate::conversions::cases;
-use crate::targets::target;
 
 pub fn conversions_spill_nothing() {
     let target = target("h100");

@@ -1,7 +1,7 @@
 //! Groups of warps: some bring tiles, others multiply them; each waits for the other at mbarriers.
 
 use crate::overlap::program::{Matrices, assembles, text};
-use tilewright_vendor_testkit::prelude::*;
+use crate::prelude::*;
 
 /// Warps that multiply, and that bring tiles to as many buffers as there are.
 #[derive(Clone, Copy)]
@@ -25,6 +25,20 @@ const TILES_B: &str = "!ttg.memdesc<2x32x64xf16, #sb, #smem, mutable>";
 const PHASE: &str = "!ttg.memdesc<1xi64, #flat, #smem, mutable>";
 const PHASES: &str = "!ttg.memdesc<2x1xi64, #flat, #smem, mutable>";
 
+/// Statements that give two buffers of each tile, and for each of both an mbarrier that says that it is full, and one that it is
+/// empty, made by an operation.
+fn buffers(init: &str) -> String {
+    let mut text = format!("%as = ttg.local_alloc : () -> {TILES_A}\n    %bs = ttg.local_alloc : () -> {TILES_B}\n");
+    for name in ["full", "empty"] {
+        text += &format!("    %{name} = ttg.local_alloc : () -> {PHASES}\n");
+        for buffer in 0..2 {
+            text += &format!("    %{name}{buffer} = ttg.memdesc_index %{name}[%c{buffer}] : {PHASES} -> {PHASE}\n");
+            text += &format!("    {init} %{name}{buffer}, 1 : {PHASE}\n");
+        }
+    }
+    text
+}
+
 impl Groups {
     fn text(self) -> String {
         let Self { multiply, bring, pending, waits_for_empty, says_empty } = self;
@@ -35,21 +49,10 @@ impl Groups {
         let of_b = "tensor<32x64xf16, #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>>";
         let of_b = if multiply == 4 { "tensor<32x64xf16, #pb>" } else { of_b };
         let marked = if pending { " {tw.pending}" } else { "" };
-        let pointers = Matrices::pointers(bring).replace("splat %a ", "splat %pa ").replace("splat %b ", "splat %pb ");
+        let (pointers, buffers) = (Matrices::pointers(bring, ["pa", "pb"]), buffers("tw.mbarrier_init"));
         let body = format!(
             "
-    %as = ttg.local_alloc : () -> {TILES_A}
-    %bs = ttg.local_alloc : () -> {TILES_B}
-    %full = ttg.local_alloc : () -> {PHASES}
-    %empty = ttg.local_alloc : () -> {PHASES}
-    %full0 = ttg.memdesc_index %full[%c0] : {PHASES} -> {PHASE}
-    tw.mbarrier_init %full0, 1 : {PHASE}
-    %full1 = ttg.memdesc_index %full[%c1] : {PHASES} -> {PHASE}
-    tw.mbarrier_init %full1, 1 : {PHASE}
-    %empty0 = ttg.memdesc_index %empty[%c0] : {PHASES} -> {PHASE}
-    tw.mbarrier_init %empty0, 1 : {PHASE}
-    %empty1 = ttg.memdesc_index %empty[%c1] : {PHASES} -> {PHASE}
-    tw.mbarrier_init %empty1, 1 : {PHASE}
+    {buffers}
     %all = ttg.warp_specialize(%a, %b, %turns, %as, %bs, %full, %empty)
     default {{
       %d0 = arith.constant 0 : i32
@@ -199,7 +202,7 @@ fn targets_without_them_say_so() {
 
 /// Triton's own words: boxes of descriptors, whose bytes a phase expects, and a product that is waited for.
 fn of_triton(bring: u32) -> String {
-    let bytes = 2 * (64 * 32 + 32 * 64);
+    let (bytes, buffers) = (2 * (64 * 32 + 32 * 64), buffers("ttng.init_barrier"));
     let body = format!(
         "
     %rows = arith.constant 64 : i32
@@ -209,18 +212,7 @@ fn of_triton(bring: u32) -> String {
     %pitch_b = arith.constant 64 : i64
     %da = tt.make_tensor_descriptor %a, [%rows, %k_all], [%pitch_a, %one] : <f16>, <64x32xf16, #sa>
     %db = tt.make_tensor_descriptor %b, [%k_all, %rows], [%pitch_b, %one] : <f16>, <32x64xf16, #sb>
-    %as = ttg.local_alloc : () -> {TILES_A}
-    %bs = ttg.local_alloc : () -> {TILES_B}
-    %full = ttg.local_alloc : () -> {PHASES}
-    %empty = ttg.local_alloc : () -> {PHASES}
-    %full0 = ttg.memdesc_index %full[%c0] : {PHASES} -> {PHASE}
-    ttng.init_barrier %full0, 1 : {PHASE}
-    %full1 = ttg.memdesc_index %full[%c1] : {PHASES} -> {PHASE}
-    ttng.init_barrier %full1, 1 : {PHASE}
-    %empty0 = ttg.memdesc_index %empty[%c0] : {PHASES} -> {PHASE}
-    ttng.init_barrier %empty0, 1 : {PHASE}
-    %empty1 = ttg.memdesc_index %empty[%c1] : {PHASES} -> {PHASE}
-    ttng.init_barrier %empty1, 1 : {PHASE}
+    {buffers}
     %all = ttg.warp_specialize(%da, %db, %turns, %as, %bs, %full, %empty)
     default {{
       %d0 = arith.constant 0 : i32

@@ -1,7 +1,7 @@
 //! Products of a loop that are under way while the next tiles come.
 
 use crate::overlap::program::{Matrices, assembles, text};
-use tilewright_vendor_testkit::prelude::*;
+use crate::prelude::*;
 
 /// A turn issues its product, waits for that of the turn before, and copies the tiles of the next turn to where that one read.
 struct Pipelined {

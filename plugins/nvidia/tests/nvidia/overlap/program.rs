@@ -1,8 +1,7 @@
 //! Programs that multiply two matrices tile by tile, exactly, and what they give.
 
-use crate::targets::target;
-use tilewright_nvidia::object;
-use tilewright_vendor_testkit::prelude::*;
+use crate::layouts::mma;
+use crate::prelude::*;
 
 /// Tiles of K that there are; one more is copied.
 const TILES: usize = 6;
@@ -16,52 +15,29 @@ pub fn text(kernel: &Kernel) -> String {
 pub struct Matrices;
 
 impl Matrices {
-    /// Pointers to the first tiles, for so many warps; names end as given.
-    pub fn pointers(warps: u32) -> String {
-        let pitch = 32 * (TILES + 1);
-        format!(
-            "
-    %i = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32, #ttg.slice<{{dim = 1, parent = #pa{warps}}}>>
-    %j = tt.make_range {{end = 32 : i32, start = 0 : i32}} : tensor<32xi32, #ttg.slice<{{dim = 0, parent = #pa{warps}}}>>
-    %row = tt.expand_dims %i {{axis = 1 : i32}} : tensor<64xi32, #ttg.slice<{{dim = 1, parent = #pa{warps}}}>> -> tensor<64x1xi32, #pa{warps}>
-    %col = tt.expand_dims %j {{axis = 0 : i32}} : tensor<32xi32, #ttg.slice<{{dim = 0, parent = #pa{warps}}}>> -> tensor<1x32xi32, #pa{warps}>
-    %pitch = arith.constant dense<{pitch}> : tensor<64x1xi32, #pa{warps}>
-    %begin = arith.muli %row, %pitch : tensor<64x1xi32, #pa{warps}>
-    %begins = tt.broadcast %begin : tensor<64x1xi32, #pa{warps}> -> tensor<64x32xi32, #pa{warps}>
-    %cols = tt.broadcast %col : tensor<1x32xi32, #pa{warps}> -> tensor<64x32xi32, #pa{warps}>
-    %offsets = arith.addi %begins, %cols : tensor<64x32xi32, #pa{warps}>
-    %start = tt.splat %a : !tt.ptr<f16> -> tensor<64x32x!tt.ptr<f16>, #pa{warps}>
-    %from_a = tt.addptr %start, %offsets : tensor<64x32x!tt.ptr<f16>, #pa{warps}>, tensor<64x32xi32, #pa{warps}>
-    %i_b = tt.make_range {{end = 32 : i32, start = 0 : i32}} : tensor<32xi32, #ttg.slice<{{dim = 1, parent = #pb{warps}}}>>
-    %j_b = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32, #ttg.slice<{{dim = 0, parent = #pb{warps}}}>>
-    %row_b = tt.expand_dims %i_b {{axis = 1 : i32}} : tensor<32xi32, #ttg.slice<{{dim = 1, parent = #pb{warps}}}>> -> tensor<32x1xi32, #pb{warps}>
-    %col_b = tt.expand_dims %j_b {{axis = 0 : i32}} : tensor<64xi32, #ttg.slice<{{dim = 0, parent = #pb{warps}}}>> -> tensor<1x64xi32, #pb{warps}>
-    %pitch_b = arith.constant dense<64> : tensor<32x1xi32, #pb{warps}>
-    %begin_b = arith.muli %row_b, %pitch_b : tensor<32x1xi32, #pb{warps}>
-    %begins_b = tt.broadcast %begin_b : tensor<32x1xi32, #pb{warps}> -> tensor<32x64xi32, #pb{warps}>
-    %cols_b = tt.broadcast %col_b : tensor<1x64xi32, #pb{warps}> -> tensor<32x64xi32, #pb{warps}>
-    %offsets_b = arith.addi %begins_b, %cols_b : tensor<32x64xi32, #pb{warps}>
-    %start_b = tt.splat %b : !tt.ptr<f16> -> tensor<32x64x!tt.ptr<f16>, #pb{warps}>
-    %from_b = tt.addptr %start_b, %offsets_b : tensor<32x64x!tt.ptr<f16>, #pb{warps}>, tensor<32x64xi32, #pb{warps}>
-"
-        )
+    /// Addresses of the first tiles for so many warps, `%from_a` and `%from_b`, behind pointers of these names.
+    pub fn pointers(warps: u32, [a, b]: [&str; 2]) -> String {
+        let [of_a, of_b] = [format!("#pa{warps}"), format!("#pb{warps}")];
+        let pitch = 32 * (TILES as u64 + 1);
+        let tile_a = Tile { name: "_a", rows: 64, columns: 32, pitch, layout: Some(&of_a) };
+        let tile_b = Tile { name: "_b", rows: 32, columns: 64, pitch: 64, layout: Some(&of_b) };
+        [tile_a.offsets(), tile_a.addresses("from_a", a, "f16"), tile_b.offsets(), tile_b.addresses("from_b", b, "f16")]
+            .concat()
     }
 
     /// A program of so many warps whose body gives `%all`, the sums, and takes the pointers.
     pub fn text(warps: u32, body: &str) -> String {
-        Self::around(warps, &format!("{}{body}", Self::pointers(warps)), "")
+        Self::around(warps, &format!("{}{body}", Self::pointers(warps, ["a", "b"])), "")
     }
 
     /// A program of so many warps whose body gives `%all`; aliases of layouts for other groups of warps come with it.
     pub fn around(warps: u32, body: &str, aliases: &str) -> String {
-        let (mma, pointers) = if warps == 4 {
-            ("versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]".to_owned(), "")
-        } else {
-            (format!("versionMajor = 2, versionMinor = 0, warpsPerCTA = [{warps}, 1], instrShape = [16, 8]"), "")
-        };
+        let mma = if warps == 4 { mma(3, &[4, 1], &[16, 64, 16]) } else { mma(2, &[warps.into(), 1], &[16, 8]) };
         let own = Self::aliases(warps);
+        let tile = Tile { name: "_c", rows: 64, columns: 64, pitch: 64, layout: Some("#out") };
+        let places = tile.offsets() + &tile.addresses("to", "c", "f32");
         format!(
-            "{own}{aliases}{pointers}#mma = #ttg.nvidia_mma<{{{mma}}}>
+            "{own}{aliases}#mma = {mma}
 #sa = #ttg.nvmma_shared<{{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}}>
 #sb = #ttg.nvmma_shared<{{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}}>
 #flat = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}}>
@@ -75,17 +51,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = {warps} : i3
     %c32 = arith.constant 32 : i32
     %c2048 = arith.constant 2048 : i32
 {body}
-    %m = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32, #ttg.slice<{{dim = 1, parent = #out}}>>
-    %n = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32, #ttg.slice<{{dim = 0, parent = #out}}>>
-    %row_c = tt.expand_dims %m {{axis = 1 : i32}} : tensor<64xi32, #ttg.slice<{{dim = 1, parent = #out}}>> -> tensor<64x1xi32, #out>
-    %col_c = tt.expand_dims %n {{axis = 0 : i32}} : tensor<64xi32, #ttg.slice<{{dim = 0, parent = #out}}>> -> tensor<1x64xi32, #out>
-    %pitch_c = arith.constant dense<64> : tensor<64x1xi32, #out>
-    %begin_c = arith.muli %row_c, %pitch_c : tensor<64x1xi32, #out>
-    %begins_c = tt.broadcast %begin_c : tensor<64x1xi32, #out> -> tensor<64x64xi32, #out>
-    %cols_c = tt.broadcast %col_c : tensor<1x64xi32, #out> -> tensor<64x64xi32, #out>
-    %offsets_c = arith.addi %begins_c, %cols_c : tensor<64x64xi32, #out>
-    %start_c = tt.splat %c : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>, #out>
-    %to = tt.addptr %start_c, %offsets_c : tensor<64x64x!tt.ptr<f32>, #out>, tensor<64x64xi32, #out>
+    {places}
     %given = ttg.convert_layout %all : tensor<64x64xf32, #mma> -> tensor<64x64xf32, #out>
     tt.store %to, %given : tensor<64x64x!tt.ptr<f32>, #out>
     tt.return
@@ -109,9 +75,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = {warps} : i3
     }
 
     pub fn kernel(product: &str, text: &str) -> Result<Kernel, ProgramError> {
-        let (target, dialects, imports) = (target(product), tilewright_dialects::all(), tilewright_dialects::imports());
-        let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
-        compiler.kernel(text, &ProgramOptions::default(), &mut |_| {})
+        program_kernel(&target(product), text)
     }
 
     /// The elements of `a` and `b`, from -3 to 3.
@@ -136,14 +100,9 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = {warps} : i3
 
     /// Runs the kernel on the emulator; its sums are exact.
     pub fn is_right(product: &str, kernel: &Kernel, turns: u32) -> Result<(), Fault> {
-        let (target, mut memory) = (target(product), GlobalMemory::new());
-        let [a, b] = Self::factors().map(|bytes| memory.allocate_with(&bytes));
-        let c = memory.allocate(4 * 64 * 64);
-        let meanings = Meanings::of_rows(target.instructions());
-        let arguments = [a, b, c].map(Argument::Buffer).into_iter().chain([Argument::Scalar(turns.into())]);
-        let emulator = Emulator::new(kernel, target.description())?.with_meanings(&meanings);
-        emulator.run([1, 1, 1], &arguments.collect::<Vec<_>>(), &mut memory, &RunLimits::default())?;
-        Self::are_right(memory.read_all(c).unwrap(), turns as usize);
+        let buffers = Self::factors().map(Given::Bytes).into_iter().chain([Given::Empty(4 * 64 * 64)]);
+        let (left, _) = run_block(&target(product), kernel, &buffers.collect::<Vec<_>>(), &[turns.into()])?;
+        Self::are_right(&left[2], turns as usize);
         Ok(())
     }
 
@@ -166,8 +125,5 @@ fn half(number: f32) -> u16 {
 
 /// The kernel's code, which the vendor's assembler takes where it is at hand.
 pub fn assembles(product: &str, kernel: Kernel) -> String {
-    let emit = if object::assembler().is_ok() { vec![Emit::Assembly, Emit::Object] } else { vec![Emit::Assembly] };
-    let options = CompileOptions { emit, ..CompileOptions::default() };
-    let artifact = target(product).compile(&Module { kernels: vec![kernel] }, &options).unwrap();
-    artifact.text(Emit::Assembly).unwrap().to_owned()
+    assembled(&target(product), vec![kernel])
 }

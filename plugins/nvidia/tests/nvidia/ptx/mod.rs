@@ -1,5 +1,4 @@
 //! Reads PTX: what a lane stores to shared memory and loads from it, the exchanges and the barriers.
-#![allow(clippy::unwrap_used)]
 
 use tilewright_vendor_testkit::movement::{Movement, Reader};
 

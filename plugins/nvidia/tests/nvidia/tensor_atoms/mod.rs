@@ -1,7 +1,7 @@
 //! Published atoms of instructions of tensor memory.
 
+use crate::prelude::*;
 use serde_json::Value;
-use tilewright_vendor_testkit::prelude::*;
 
 const SAMPLE: &str = include_str!("../../data/tensor_instructions.json");
 

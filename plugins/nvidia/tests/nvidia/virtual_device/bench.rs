@@ -1,9 +1,7 @@
 //! Runs PTX on the virtual device.
 
-use crate::targets::target;
-use tilewright_nvidia::NvidiaTarget;
+use crate::prelude::*;
 use tilewright_plugin::{KernelMetadata, Payload};
-use tilewright_vendor_testkit::prelude::*;
 use tilewright_virtual_ptx::{LaunchReport, VirtualDevice};
 
 /// A target and its virtual device.

@@ -1,11 +1,11 @@
 //! Bulk copies on the virtual device: boxes and spans there and back, what they may not do, and every row as we emit it.
 
+use crate::prelude::*;
 use crate::virtual_device::bench::device_of;
 use crate::virtual_device::bench::{Shape, artifact, fault, words};
 use tilewright_kernel::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
 use tilewright_plugin::EncodedMap;
 use tilewright_target::{BoxOperand, Mix};
-use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::{TestCase, box_copy_case, box_origins, span_copy_case};
 
 /// A kernel that takes a map and a pointer; one lane is `%one`, and `b` an mbarrier of one arrival.

@@ -1,11 +1,10 @@
 //! What this plugin emits, executed: conversions between the layouts of `oracle/conversions.jsonl`. Every register must hold
 //! what its layout says, and what was executed is what the plan counts before anything was emitted.
 
-use crate::targets::target;
+use crate::prelude::*;
 use crate::virtual_device::bench::device;
 use serde_json::Value;
 use tilewright_plan::movement;
-use tilewright_vendor_testkit::prelude::*;
 
 fn layout(json: &Value) -> LinearLayout {
     let layout = &json["layout"];

@@ -1,9 +1,9 @@
 //! Products of four warps on the virtual device: every kind of row as we emit it, on matrices in every arrangement, whose
 //! descriptors are read by the canonical layouts of PTX ISA; and what is written while it is read.
 
+use crate::prelude::*;
 use crate::virtual_device::bench::device_of;
 use crate::virtual_device::bench::{Given, Shape, run_on};
-use tilewright_vendor_testkit::prelude::*;
 
 /// All types and sides with 8 columns, and all columns with one of them.
 #[test]

@@ -1,5 +1,4 @@
 //! The virtual device: what instructions compute, what is refused, and whole kernels, ours and others'.
-#![allow(clippy::unwrap_used)]
 
 mod bench;
 mod bulk;

@@ -1,11 +1,10 @@
 //! Whole programs: compiled from their text for the product, and executed over their grids; every buffer must hold what
 //! the case says, which no compiler computed.
 
-use crate::targets::target;
+use crate::prelude::*;
 use std::path::{Path, PathBuf};
 
 use crate::virtual_device::bench::device;
-use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::case::ProgramCase;
 
 /// The programs that the suite carries, or all.

@@ -1,0 +1,11 @@
+//! Names that nearly every test of this plugin uses.
+
+pub use tilewright_nvidia::families::NvidiaFamilies;
+pub use tilewright_nvidia::instructions::rows;
+pub use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget, object};
+pub use tilewright_vendor_testkit::prelude::*;
+
+/// The target with this name.
+pub fn target(name: &str) -> NvidiaTarget {
+    NvidiaTarget::new(described(name)).expect("the architecture is served")
+}

@@ -1,0 +1,51 @@
+//! Kernels run on the emulator, for what they leave.
+
+use std::fmt::Display;
+
+use crate::prelude::*;
+use tilewright_emulator::RunReport;
+use tilewright_verify::{CheckFailure, TestCase};
+
+/// A buffer of global memory that a kernel is given.
+#[derive(Debug, Clone)]
+pub enum Given {
+    Bytes(Vec<u8>),
+    /// So many bytes that nobody has written.
+    Empty(usize),
+}
+
+/// Runs one block of a kernel that takes buffers and then numbers, with a target's instructions: what the buffers hold then,
+/// and what it did.
+pub fn run_block(
+    target: &dyn Target,
+    kernel: &Kernel,
+    buffers: &[Given],
+    numbers: &[u64],
+) -> Result<(Vec<Vec<u8>>, RunReport), Fault> {
+    let mut memory = GlobalMemory::new();
+    let buffers: Vec<_> = buffers
+        .iter()
+        .map(|given| match given {
+            Given::Bytes(bytes) => memory.allocate_with(bytes),
+            Given::Empty(bytes) => memory.allocate(*bytes),
+        })
+        .collect();
+    let numbers = numbers.iter().map(|&number| Argument::Scalar(number));
+    let arguments: Vec<_> = buffers.iter().map(|&buffer| Argument::Buffer(buffer)).chain(numbers).collect();
+    let meanings = Meanings::of_rows(target.instructions());
+    let emulator = Emulator::new(kernel, target.description())?.with_meanings(&meanings);
+    let report = emulator.run([1, 1, 1], &arguments, &mut memory, &RunLimits::default())?;
+    let left = buffers.iter().map(|&buffer| memory.read_all(buffer).expect("all is written").to_vec());
+    Ok((left.collect(), report))
+}
+
+/// Runs a case on the emulator; everything must be as the case says.
+#[track_caller]
+pub fn proven_case<'a>(
+    case: Result<TestCase, CheckFailure>,
+    means: impl Into<Means<'a>>,
+    what: impl Display,
+) -> RunReport {
+    let checked = case.and_then(|case| check_emulated(&case, means));
+    checked.unwrap_or_else(|wrong| panic!("{what}: {wrong}"))
+}

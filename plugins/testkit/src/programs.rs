@@ -1,0 +1,71 @@
+//! Tile programs as text: compiling them, and statements that several of them have.
+
+use std::sync::LazyLock;
+
+use crate::prelude::*;
+use tilewright_tile::import::Imports;
+use tilewright_tile::op::Dialects;
+
+/// The compiler of programs for a target, with the operations of all vendors.
+pub fn compiler(target: &dyn Target) -> ProgramCompiler<'_> {
+    static DIALECTS: LazyLock<Dialects> = LazyLock::new(tilewright_dialects::all);
+    static IMPORTS: LazyLock<Imports> = LazyLock::new(tilewright_dialects::imports);
+    ProgramCompiler { dialects: &DIALECTS, imports: &IMPORTS, target }
+}
+
+/// The kernel of a program, compiled as programs are unless they ask for something.
+pub fn program_kernel(target: &dyn Target, text: &str) -> Result<Kernel, ProgramError> {
+    compiler(target).kernel(text, &ProgramOptions::default(), &mut |_| {})
+}
+
+/// A tile at the beginning of a row-major matrix in global memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Tile<'a> {
+    /// What names of its values end in.
+    pub name: &'a str,
+    pub rows: u64,
+    pub columns: u64,
+    /// Elements from a row of the matrix to the next.
+    pub pitch: u64,
+    /// The layout of its tensors, or none if layouts are to be assigned.
+    pub layout: Option<&'a str>,
+}
+
+impl Tile<'_> {
+    /// Statements that give `%row{name}`, the numbers of rows as a column, and `%offsets{name}`, those of elements.
+    pub fn offsets(&self) -> String {
+        let Self { name, rows, columns, pitch, layout } = *self;
+        let with = |layout: Option<String>| layout.map_or_else(String::new, |layout| format!(", {layout}"));
+        let own = with(layout.map(str::to_owned));
+        let [of_rows, of_columns] =
+            [1, 0].map(|axis| with(layout.map(|parent| format!("#ttg.slice<{{dim = {axis}, parent = {parent}}}>"))));
+        let (down, across) = (format!("tensor<{rows}xi32{of_rows}>"), format!("tensor<{columns}xi32{of_columns}>"));
+        let (column, row) = (format!("tensor<{rows}x1xi32{own}>"), format!("tensor<1x{columns}xi32{own}>"));
+        let all = format!("tensor<{rows}x{columns}xi32{own}>");
+        format!(
+            "%i{name} = tt.make_range {{end = {rows} : i32, start = 0 : i32}} : {down}
+    %j{name} = tt.make_range {{end = {columns} : i32, start = 0 : i32}} : {across}
+    %row{name} = tt.expand_dims %i{name} {{axis = 1 : i32}} : {down} -> {column}
+    %col{name} = tt.expand_dims %j{name} {{axis = 0 : i32}} : {across} -> {row}
+    %pitch{name} = arith.constant dense<{pitch}> : {column}
+    %begin{name} = arith.muli %row{name}, %pitch{name} : {column}
+    %begins{name} = tt.broadcast %begin{name} : {column} -> {all}
+    %cols{name} = tt.broadcast %col{name} : {row} -> {all}
+    %offsets{name} = arith.addi %begins{name}, %cols{name} : {all}
+"
+        )
+    }
+
+    /// Statements that give `%to`, the addresses of its elements of a type behind the pointer `%from`.
+    pub fn addresses(&self, to: &str, from: &str, element: &str) -> String {
+        let Self { name, rows, columns, layout, .. } = *self;
+        let own = layout.map_or_else(String::new, |layout| format!(", {layout}"));
+        let (pointers, offsets) =
+            (format!("tensor<{rows}x{columns}x!tt.ptr<{element}>{own}>"), format!("tensor<{rows}x{columns}xi32{own}>"));
+        format!(
+            "    %{to}_base = tt.splat %{from} : !tt.ptr<{element}> -> {pointers}
+    %{to} = tt.addptr %{to}_base, %offsets{name} : {pointers}, {offsets}
+"
+        )
+    }
+}
