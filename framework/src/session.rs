@@ -58,6 +58,9 @@ pub enum PipelineError {
     /// No plan can be made.
     #[error(transparent)]
     Movement(#[from] MovementError),
+    /// The plan gives no kernel.
+    #[error(transparent)]
+    Lower(#[from] lower::LowerError),
     /// The lowered kernel breaks a rule of the kernel IR: a fault of this framework.
     #[error("the lowered kernel is invalid: {0}")]
     Lowered(#[from] kernel::VerifyError),
@@ -235,7 +238,13 @@ impl Session {
         element_bits: u32,
     ) -> Result<Module, PipelineError> {
         let plan = self.convert(target, src, dst, element_bits)?;
-        let kernel = lower::conversion_kernel("convert", src, dst, element_bits, &plan)?;
+        let kernel = lower::conversion_kernel(
+            "convert",
+            [src, dst],
+            element_bits,
+            &plan,
+            Means::of(self.catalogue.get(target)?),
+        )?;
         let module = Module { kernels: vec![kernel] };
         kernel::verify(&module)?;
         Ok(module)

@@ -77,7 +77,8 @@ fn small(plans: &[Gather]) -> Result<&Gather, Verdict> {
 fn test_cases(context: &Context, gather: &GatherAlong) -> Result<Vec<TestCase>, Verdict> {
     let ((source, indices), plans) = plan(context, gather)?;
     let (bits, of) = (gather.along.tensor.setting.element.bits(), ([&source, &indices], gather.along.dim()));
-    gather_case(of, bits, small(&plans)?).map(|case| vec![case]).map_err(not_built)
+    let target = context.target().description();
+    gather_case(of, bits, small(&plans)?, target).map(|case| vec![case]).map_err(not_built)
 }
 
 /// The gathers that are shown for a target: from each layout along each axis by indices of the same layout and of
@@ -149,7 +150,7 @@ pub fn shown(
         return Ok(Verdict::skip(format!("the best way takes {least} slots; more than {MOST_SLOTS} are not run")));
     }
     for plan in small {
-        executed(gather_case(([source, indices], along.dim()), bits, plan), target)
+        executed(gather_case(([source, indices], along.dim()), bits, plan, target), target)
             .map_err(|verdict| Verdict { detail: format!("path {}: {}", plan.path, verdict.detail), ..verdict })?;
     }
     Ok(Verdict::pass(Level::Emulated))

@@ -46,7 +46,7 @@ impl Group for Reductions {
 /// The plan's kernel.
 fn test_cases(context: &Context, along: &TensorAxis) -> Result<Vec<TestCase>, Verdict> {
     let (layout, plan) = plan(context, along)?;
-    let case = reduction_case((&layout, along.dim()), &along.element_bits(), &plan);
+    let case = reduction_case((&layout, along.dim()), &along.element_bits(), &plan, context.target().description());
     case.map(|case| vec![case]).map_err(not_built)
 }
 
@@ -77,7 +77,7 @@ pub fn shown(
     plan: &Reduction,
 ) -> Result<Verdict, Verdict> {
     let (target, bits) = (context.target().description(), along.element_bits());
-    let report = executed(reduction_case((layout, along.dim()), &bits, plan), target)?;
+    let report = executed(reduction_case((layout, along.dim()), &bits, plan, target), target)?;
     let bytes: u64 = bits.iter().map(|&bits| u64::from(bits / 8)).sum();
     let handed_out = if plan.hands_out() { lines(layout, along.dim()) } else { 0 };
     stores_once(&report, bytes * (parts(layout, along.dim()).map_err(broken)? + handed_out))?;

@@ -63,7 +63,8 @@ impl Group for Scans {
 /// The plan's kernel.
 fn test_cases(context: &Context, scan: &ScanAlong) -> Result<Vec<TestCase>, Verdict> {
     let (layout, plan) = plan(context, scan)?;
-    let case = scan_case((&layout, scan.along.dim()), &scan.along.element_bits(), (&plan, scan.direction));
+    let (along, target) = (&scan.along, context.target().description());
+    let case = scan_case((&layout, along.dim()), &along.element_bits(), (&plan, scan.direction), target);
     case.map(|case| vec![case]).map_err(not_built)
 }
 
@@ -95,6 +96,6 @@ pub fn plan(context: &Context, scan: &ScanAlong) -> Result<(LinearLayout, Scan),
 /// The verdict where something is wrong.
 pub fn shown(context: &Context, scan: &ScanAlong, layout: &LinearLayout, plan: &Scan) -> Result<Verdict, Verdict> {
     let (along, target) = (&scan.along, context.target().description());
-    executed(scan_case((layout, along.dim()), &along.element_bits(), (plan, scan.direction)), target)?;
+    executed(scan_case((layout, along.dim()), &along.element_bits(), (plan, scan.direction), target), target)?;
     Ok(at_bound(plan.figures.above_bound.as_deref()))
 }

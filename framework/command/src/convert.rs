@@ -99,7 +99,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         }
         Ok(text)
     };
-    let kernels = || Ok(vec![conversion_kernel("convert", src, dst, *element_bits, plan)?]);
+    let kernels = || Ok(vec![conversion_kernel("convert", [src, dst], *element_bits, plan, means)?]);
     let output = options.destination.output().map(ToOwned::to_owned);
     let emission = Emission { json: options.json, emit: options.emit, output };
     emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })?;

@@ -9,7 +9,6 @@ use serde_json::Value as Json;
 use tilewright::{PipelineError, Session};
 use tilewright_kernel as kernel;
 use tilewright_kernel::{Kernel, Module};
-use tilewright_plan::movement::MovementError;
 use tilewright_plugin::{CompileOptions, Emit};
 
 use crate::failure::CommandError;
@@ -60,7 +59,7 @@ pub struct Emission {
 /// A plan in the forms in which it can be answered; only the one that the options name is produced.
 pub struct Answer<'a> {
     /// Kernels around the plan.
-    pub kernels: &'a dyn Fn() -> Result<Vec<Kernel>, MovementError>,
+    pub kernels: &'a dyn Fn() -> Result<Vec<Kernel>, CommandError>,
     /// The plan as programs read it.
     pub json: &'a dyn Fn() -> Json,
     /// The plan as people read it.

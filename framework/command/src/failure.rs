@@ -7,6 +7,7 @@ use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 
 use tilewright::{PipelineError, QuestionError, SessionError};
 use tilewright_layout::text::TextError;
+use tilewright_lower::LowerError;
 use tilewright_picture::PictureError;
 use tilewright_plan::contract::ContractError;
 use tilewright_plan::movement::MovementError;
@@ -103,7 +104,7 @@ macro_rules! input_errors {
     )*};
 }
 
-input_errors!(CatalogueError, ContractError, MovementError, PictureError);
+input_errors!(CatalogueError, ContractError, LowerError, MovementError, PictureError);
 
 /// The user named the plugin's file: one that is no plugin is bad input, one that misbehaves is broken.
 impl From<SessionError> for CommandError {

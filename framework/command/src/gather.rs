@@ -57,7 +57,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         }
         Ok(text)
     };
-    let kernels = || Ok(vec![gather_kernel([&src, &indices], bits, plan)?]);
+    let kernels = || Ok(vec![gather_kernel(([&src, &indices], axis), bits, plan, target.into())?]);
     options.emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })
 }
 

@@ -46,7 +46,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         }
         Ok(text + &format!("\nthe result's layout, in every lane that held a part:\n{}\n", plan.result))
     };
-    let kernels = || Ok(vec![reduction_kernel(&src, &bits, plan)?]);
+    let kernels = || Ok(vec![reduction_kernel((&src, axis), &bits, plan, target.into())?]);
     options.emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })
 }
 

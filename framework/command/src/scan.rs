@@ -35,8 +35,9 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
     let src = tensor.distributed(&session, "LAYOUT", &options.layout)?;
     let (axis, bits) = (tensor.axis(options.axis)?, tensor.tuple_bits()?);
-    let plan = &movement::scan(&src, axis, &bits, direction(options.reverse), target)?;
-    let kernels = || Ok(vec![scan_kernel(&src, &bits, plan, &mut add)?]);
+    let direction = direction(options.reverse);
+    let plan = &movement::scan(&src, axis, &bits, direction, target)?;
+    let kernels = || Ok(vec![scan_kernel((&src, axis), &bits, (plan, direction), add, target.into())?]);
     let text = || Ok(format!("{axis}: {}\n{}", meaning(plan), Figures::from(&plan.figures).text()));
     options.emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })
 }

@@ -6,7 +6,7 @@ use tilewright::PipelineError;
 use tilewright_kernel::Kernel;
 use tilewright_layout::Layout;
 use tilewright_lower::conversion_kernel;
-use tilewright_plan::movement::{Plan, PlanFigures, slots};
+use tilewright_plan::movement::{Means, Plan, PlanFigures, slots};
 
 use crate::blob::tw_blob;
 use crate::boundary::{borrowed, fill, guarded, place, read_text};
@@ -98,7 +98,9 @@ pub unsafe extern "C" fn tw_plan_conversion(
             return Err(Failure::new(TW_ERROR_INPUT, "a conversion is between layouts of registers, not of memory"));
         };
         let plan = session.heard(|| session.session.convert(target, src, dst, element_bits))?;
-        let kernel = conversion_kernel("convert", src, dst, element_bits, &plan).map_err(PipelineError::Movement)?;
+        let means = Means::of(session.session.catalogue().get(target).map_err(PipelineError::from)?);
+        let kernel =
+            conversion_kernel("convert", [src, dst], element_bits, &plan, means).map_err(PipelineError::from)?;
         let path = text(plan.path.to_string());
         *out = handle(tw_plan { target: target.to_owned(), kernel, plan, path });
         Ok(())

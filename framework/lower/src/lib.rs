@@ -1,10 +1,10 @@
-//! Tile operations as kernel IR: whole programs ([`program_kernel`]), and the kernel around one conversion, which hosts ask for
-//! alone ([`conversion_kernel`]).
+//! Tile operations as kernel IR: whole programs ([`program_kernel`]), and functions around one operation ([`tensor_kernel`]), of
+//! which hosts ask for the kernel of one conversion ([`conversion_kernel`]).
 
-mod conversion;
 mod program;
 pub mod registers;
 mod shared_memory;
+mod tensor_function;
 
-pub use conversion::conversion_kernel;
-pub use program::{LowerError, LoweringInput, MOST_OPERATIONS, Reason, program_kernel};
+pub use program::{FixedPlans, LowerError, LoweringInput, MOST_OPERATIONS, Reason, program_kernel, without_axis};
+pub use tensor_function::{RegisterTensor, conversion_kernel, tensor_kernel};

@@ -1,49 +1,13 @@
-//! Whole tensors between global memory and registers, for kernels around one movement.
+//! Whole tensors between global memory and registers: the arguments and results of functions of tensors.
 
-use tilewright_kernel::{Builder, Element, Kernel, Launch, MemorySpace, SpecialRegister, Type, Value};
+use tilewright_kernel::{Builder, Element, SpecialRegister, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{ClusterBits, GlobalPlace, LinearAddress, MovementError, Thread};
-
-/// A kernel for the block of a layout, whose parameters are pointers to global memory.
-pub fn begin(name: &str, layout: &LinearLayout, parameters: &[&str]) -> Builder {
-    let launch = Launch::new(1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
-    let pointers: Vec<_> = parameters.iter().map(|&name| (name, Type::Pointer(MemorySpace::Global))).collect();
-    Builder::new(name, launch, &pointers)
-}
 
 /// The integer element of a width that memory holds.
 pub fn integer(bits: u32) -> Result<Element, MovementError> {
     let element = Element::integer(bits).filter(|element| element.bits() >= 8);
     element.ok_or(MovementError::ElementBits(bits))
-}
-
-/// A kernel that reads row-major tensors into the layout `src`, does something with their registers, and
-/// writes the registers of as many results of layout `dst`: `act` gets, for each tensor, one scalar for
-/// each register of `src`, and gives likewise those of `dst`.
-///
-/// The parameters are pointers to global memory: one a tensor, then one a result, written as
-/// [`super::conversion_kernel`] says.
-///
-/// # Errors
-/// [`MovementError::ElementBits`] where no element has one of these widths.
-pub fn kernel_around(
-    name: &str,
-    src: &LinearLayout,
-    dst: &LinearLayout,
-    element_bits: &[u32],
-    act: impl FnOnce(&mut Builder, &[Vec<Value>]) -> Vec<Vec<Value>>,
-) -> Result<Kernel, MovementError> {
-    let elements = element_bits.iter().map(|&bits| integer(bits)).collect::<Result<Vec<_>, _>>()?;
-    let parameters: Vec<&str> = [vec!["tensor"; elements.len()], vec!["registers"; elements.len()]].concat();
-    let mut builder = begin(name, src, &parameters);
-    let read = |builder: &mut _, (parameter, &element)| read_tensor(builder, parameter, src, element);
-    let inputs: Vec<_> = (0u32..).zip(&elements).map(|tensor| read(&mut builder, tensor)).collect();
-    let results = act(&mut builder, &inputs);
-    let first = elements.len() as u32;
-    for ((parameter, &element), values) in (first..).zip(&elements).zip(&results) {
-        write_registers(&mut builder, parameter, dst, element, values);
-    }
-    Ok(builder.finish())
 }
 
 /// The index of an element in row-major order (the last axis fastest), from its packed coordinate.
@@ -112,8 +76,8 @@ fn thread_of(builder: &mut Builder, layout: &LinearLayout) -> Thread {
 
 /// Writes registers to a parameter's memory: for block `b`, register `r` and thread `t` of `T`, with
 /// `R` registers, at index `(b * R + r) * T + t`.
-pub fn write_registers(builder: &mut Builder, parameter: u32, dst: &LinearLayout, element: Element, values: &[Value]) {
-    let bytes = u64::from(element.bits() / 8);
+pub fn write_registers(builder: &mut Builder, parameter: u32, dst: &LinearLayout, values: &[Value]) {
+    let bytes = values.first().map_or(1, |&value| u64::from(builder.type_of(value).bits() / 8));
     let thread_bits = dst.in_bits(Dim::LANE) + dst.in_bits(Dim::WARP);
     let first_block_bit = thread_bits + dst.in_bits(Dim::REGISTER);
     let block_bits = first_block_bit..first_block_bit + dst.in_bits(Dim::BLOCK);

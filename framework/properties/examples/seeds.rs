@@ -92,7 +92,7 @@ fn modules(target: &TargetDescription) -> Vec<Module> {
     let pairs = layouts.iter().zip(layouts.iter().skip(1));
     let kernels = pairs.filter_map(|(src, dst)| {
         let plan = movement::convert(src, dst, 16, target).ok()?;
-        lower::conversion_kernel("convert", src, dst, 16, &plan).ok()
+        lower::conversion_kernel("convert", [src, dst], 16, &plan, target.into()).ok()
     });
     kernels.map(|kernel| Module { kernels: vec![kernel] }).collect()
 }

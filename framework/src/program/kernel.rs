@@ -76,8 +76,9 @@ fn lowered(assigned: &Assigned, machine: &LaunchConfig<'_>, text: &str) -> Resul
     let Some(function) = assigned.module.functions.first() else {
         return Err(ProgramError::Entry("the program has no function that a launch may begin with".to_owned()));
     };
-    let (facts, layouts) = (AxisInfoMap::of(function), LayoutCache::new(machine.families));
-    let program = lower::LoweringInput { function, facts: &facts, layouts: &layouts, machine };
+    let (facts, layouts, plans) =
+        (AxisInfoMap::of(function), LayoutCache::new(machine.families), lower::FixedPlans::default());
+    let program = lower::LoweringInput { function, facts: &facts, layouts: &layouts, machine, plans: &plans };
     lower::program_kernel(&program).map_err(|error| ProgramError::lowered(error, text))
 }
 

@@ -3,6 +3,7 @@
 use thiserror::Error;
 use tilewright_emulator::Fault;
 use tilewright_kernel::{self as kernel, Counts};
+use tilewright_lower::LowerError;
 use tilewright_plan::movement::MovementError;
 use tilewright_plugin::{CompileError, DeviceError};
 
@@ -15,6 +16,9 @@ pub enum CheckFailure {
     /// There is no plan for the question.
     #[error(transparent)]
     Movement(#[from] MovementError),
+    /// The tile program around the operation cannot be lowered.
+    #[error(transparent)]
+    Lower(#[from] LowerError),
     /// The row of an instruction says too little or contradicts itself; its author's fault.
     #[error("the row: {0}")]
     Row(String),

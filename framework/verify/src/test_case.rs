@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use tilewright_kernel::{Counts, Kernel};
+use tilewright_plan::movement::PlanFigures;
 use tilewright_plugin::LaunchGrid;
 
 use super::case::{CaseBuffer, CaseElement, CaseValue, Expectation};
@@ -63,6 +64,14 @@ pub struct Predicted {
     pub cycles: f64,
     /// Bytes of shared memory.
     pub shared_bytes: u64,
+}
+
+impl Predicted {
+    /// The figures of a plan that a kernel carries out so often.
+    pub(crate) fn of(figures: &PlanFigures, rounds: u32) -> Self {
+        let PlanFigures { counts, cost, shared_bytes, .. } = *figures;
+        Self { rounds, counts: Some(counts), cycles: cost, shared_bytes }
+    }
 }
 
 /// Names the field of a buffer that a bit belongs to.
@@ -138,9 +147,8 @@ impl TestCase {
     }
 
     /// What a plan counts of a kernel that does what is planned once, and the figures that it predicts.
-    pub(crate) fn with_plan(self, counts: ExpectedCounts, cycles: f64, shared_bytes: u64) -> Self {
-        let predicted = Predicted { rounds: 1, counts: Some(counts.planned), cycles, shared_bytes };
-        self.with_counts(counts).with_predicted(predicted)
+    pub(crate) fn with_plan(self, figures: &PlanFigures) -> Self {
+        self.with_counts(ExpectedCounts::all(figures.counts, figures.bound)).with_predicted(Predicted::of(figures, 1))
     }
 
     pub(crate) fn with_predicted(mut self, predicted: Predicted) -> Self {

@@ -31,7 +31,7 @@ pub fn emulated(context: &Context, conversion: &ConversionCase) -> Verdict {
         Err(error) => return Verdict::fail(Level::Layout, error.to_string()),
     };
     for plan in &plans {
-        let case = conversion_case([&src, &dst], bits, plan);
+        let case = conversion_case([&src, &dst], bits, plan, means);
         if let Err(wrong) = case.and_then(|case| check_emulated(&case, means)) {
             return Verdict::fail(Level::Emulated, format!("path {}: {wrong}", plan.path));
         }
@@ -49,7 +49,7 @@ pub fn emulated(context: &Context, conversion: &ConversionCase) -> Verdict {
 /// The verdict where there is none.
 pub fn test_cases(context: &Context, conversion: &ConversionCase) -> Result<Vec<TestCase>, Verdict> {
     let ((src, dst), plan) = chosen(context, conversion)?;
-    let case = conversion_case([&src, &dst], conversion.tensor.setting.element.bits(), &plan);
+    let case = conversion_case([&src, &dst], conversion.tensor.setting.element.bits(), &plan, means(context));
     case.map(|case| vec![case]).map_err(not_built)
 }
 
@@ -94,7 +94,8 @@ fn module(context: &Context, conversion: &ConversionCase) -> Result<Module, Verd
         MovementError::Impossible { reasons } => Verdict::unsupported(reasons),
         error => failed(error.to_string()),
     })?;
-    let kernel = conversion_kernel("convert", &src, &dst, bits, &plan).map_err(|error| failed(error.to_string()))?;
+    let kernel = conversion_kernel("convert", [&src, &dst], bits, &plan, means(context))
+        .map_err(|error| failed(error.to_string()))?;
     let operations = kernel.statements().len();
     if operations > MOST_OPERATIONS {
         let reason =

@@ -216,9 +216,10 @@ fn places_are_computed_once_for_each_layout() {
         let body = made.module.functions[0].body.as_ref().unwrap();
         let families = Neutral;
         let layouts = LayoutCache::new(&families);
-        let at =
-            all_values(body).into_iter().filter(|value| body.name(*value).is_some_and(|name| name.starts_with("at")));
-        let mut held: Vec<_> = at.map(|value| layouts.distributed(body.ty(value)).unwrap()).collect();
+        let offsets = all_values(body)
+            .into_iter()
+            .filter(|value| body.name(*value).is_some_and(|name| name.starts_with("offsets")));
+        let mut held: Vec<_> = offsets.map(|value| layouts.distributed(body.ty(value)).unwrap()).collect();
         let all = held.len();
         held.dedup();
         assert_eq!(held.len(), all, "each layout once");

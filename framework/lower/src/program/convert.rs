@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tilewright_kernel::{Cast, Element, Type, Value};
 use tilewright_layout::LinearLayout;
-use tilewright_plan::movement;
+use tilewright_plan::movement::{self, Plan};
 
 use super::error::Lowered;
 use super::held::Registers;
@@ -25,12 +25,18 @@ impl Lowering<'_> {
             return Ok(vec![*first; 1 << to.in_bits(tilewright_layout::Dim::REGISTER)].into());
         }
         let Some(&first) = tensor.values.first() else { return Ok(tensor.values.clone()) };
-        let ty = self.builder.type_of(first);
-        let bits = stored(ty).bits();
+        let bits = stored(self.builder.type_of(first)).bits();
         let plan = movement::convert(&tensor.layout, to, bits, self.machine.means)?;
-        let words: Vec<Value> = tensor.values.iter().map(|&value| self.as_word(value)).collect();
+        Ok(self.convert_by(&plan, &tensor.values).into())
+    }
+
+    /// The registers that a plan makes of others.
+    pub(super) fn convert_by(&mut self, plan: &Plan, values: &[Value]) -> Vec<Value> {
+        let Some(&first) = values.first() else { return Vec::new() };
+        let ty = self.builder.type_of(first);
+        let words: Vec<Value> = values.iter().map(|&value| self.as_word(value)).collect();
         let moved = plan.emit(&mut self.builder, &words);
-        Ok(moved.into_iter().map(|value| self.typed_word(value, ty)).collect())
+        moved.into_iter().map(|value| self.typed_word(value, ty)).collect()
     }
 
     /// A scalar as an integer of whole bytes, as which it moves.

@@ -8,16 +8,21 @@ use tilewright_kernel::{Builder, Compare, Element, Kernel, Launch, MemorySpace, 
 use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::{self as tile, Function};
 
+use crate::registers::{read_tensor, write_registers};
 use crate::shared_memory;
 
 use super::asynchronous;
 use super::boxes::Asked;
 use super::error::{LowerError, Lowered, Reason};
+use super::fixed_plans::FixedPlans;
 use super::groups::{self, Groups};
-use super::held::{Described, Held};
+use super::held::{Described, Held, Registers};
 use super::lowering::Lowering;
+use super::memory::{from_memory, to_memory};
 use super::pending;
-use super::types::carrier;
+use super::types::{carrier, stored};
+
+const GLOBAL_POINTER: Type = Type::Pointer(MemorySpace::Global);
 
 /// A function that a launch begins with, with all that its lowering needs.
 #[derive(Debug, Clone, Copy)]
@@ -30,21 +35,24 @@ pub struct LoweringInput<'a> {
     pub layouts: &'a LayoutCache<'a>,
     /// The target, and the lanes and warps that its layouts are for.
     pub machine: &'a LaunchConfig<'a>,
+    /// The plans of operations that the lowering does not choose.
+    pub plans: &'a FixedPlans,
 }
 
 /// The kernel of a function. Its parameters are the function's: numbers (an `i1` as a byte), and pointers to global memory; of a tensor
 /// descriptor the pointer, the size along each axis (`i32`), and the stride along each axis in elements (`i64`). Behind them come maps
 /// that the launch makes of these, where boxes are copied.
 ///
+/// A tensor comes from global memory, where it lies row-major (the last axis fastest), and a pointer to it is the parameter. For each
+/// tensor that the function gives there is a pointer behind the arguments'. It receives, for block `b`, register `r` and
+/// thread `t` of a block of `T` threads with `R` registers, the element at index `(b * R + r) * T + t`, so that every position of
+/// the layout is seen, replicas too. Threads are numbered lanes first; blocks of a cluster are programs along axis 0.
+///
 /// # Errors
 /// [`LowerError`]: the first operation that cannot be lowered.
 pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError> {
     let function = program.function;
-    let failed = |reason: Reason| LowerError {
-        operation: format!("tt.func @{}", function.name),
-        at: function.location.at,
-        reason: Box::new(reason),
-    };
+    let failed = |reason: Reason| LowerError::of_function(&function.name, function.location.at, reason);
     let Some(body) = &function.body else {
         return Err(failed(Reason::malformed("the function is only declared")));
     };
@@ -63,22 +71,30 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
         let own = parameters_of(&name, body.ty(argument)).map_err(failed)?;
         parameters.extend(own.iter().map(|(name, ty)| Parameter::plain(name, *ty)));
     }
+    let first_result = parameters.len() as u32;
+    let results = function.signature.results.iter().filter(|ty| ty.as_tensor().is_some());
+    parameters.extend(results.map(|_| Parameter::plain("registers", GLOBAL_POINTER)));
     let own = parameters.len();
     let LoweringInput { facts, layouts, machine, .. } = *program;
     let (boxes, maps) = Asked { body, facts, layouts, machine, parameters: &numbers }.boxes(own)?;
     parameters.extend(maps);
     let launch = Launch::new(program.machine.lanes, program.machine.warps);
     let builder = Builder::with_parameters(&kernel_name(&function.name), launch, parameters);
-    let mut lowering = Lowering::new(body, (program.facts, program.layouts), program.machine, builder);
+    let mut lowering = Lowering::new(body, program, builder);
     lowering.groups = groups;
     lowering.boxes = boxes;
-    let mut values: Vec<Value> = (0..own as u32).rev().map(|index| lowering.builder.parameter(index)).collect();
+    let mut values: Vec<Value> = (0..first_result).rev().map(|index| lowering.builder.parameter(index)).collect();
     for &argument in arguments {
         match body.ty(argument) {
             tile::TileType::Descriptor(descriptor) => {
                 let acts = lowering.builder.constant(Type::Scalar(Element::I1), 1);
                 let held = described(&mut values, acts, descriptor.shape.len());
                 lowering.hold(argument, held);
+            }
+            tile::TileType::Tensor(_) => {
+                values.pop();
+                let held = lowering.read_tensor(argument, numbers[&argument]).map_err(failed)?;
+                lowering.hold(argument, Held::Tensor(held));
             }
             _ => {
                 if let Some(value) = values.pop() {
@@ -101,15 +117,42 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
         groups::lowered(&mut lowering, entry, &machines)?;
         lowering.told.partings = lowering.groups.conditions().to_vec();
     } else {
-        lowering.block(entry)?;
+        let end = lowering.block(entry)?;
         asynchronous::finished(&mut lowering);
+        let results = end.map_or(&[][..], |end| &body.op(end).operands);
+        let tensors = results.iter().filter(|&&result| body.ty(result).as_tensor().is_some());
+        for (parameter, &result) in (first_result..).zip(tensors) {
+            lowering.write_result(result, parameter).map_err(failed)?;
+        }
     }
-    let most = program.machine.means.scratch_bytes;
-    let mut kernel = shared_memory::placed(lowering.builder.finish(), &lowering.told, most);
+    let (kernel, most) = (lowering.builder.finish(), program.machine.means.scratch_bytes);
+    let mut kernel = match program.plans.is_empty() {
+        true => shared_memory::placed(kernel, &lowering.told, most),
+        false => shared_memory::placed_apart(kernel, &lowering.told),
+    };
     if !lowering.told.partings.is_empty() {
         lowering.groups.resolve(&mut kernel);
     }
     Ok(kernel)
+}
+
+impl Lowering<'_> {
+    /// Reads an argument, a row-major tensor of a parameter's memory.
+    fn read_tensor(&mut self, argument: tile::Value, parameter: u32) -> Lowered<Registers> {
+        let (layout, ty) = (self.layout_of(argument)?, self.carrier(argument)?);
+        let element = stored(ty).element().ok_or_else(|| Reason::malformed("a tensor of no elements"))?;
+        let words = read_tensor(&mut self.builder, parameter, &layout, element);
+        let values: Vec<Value> = words.into_iter().map(|word| from_memory(&mut self.builder, word, ty)).collect();
+        Ok(Registers::new(layout, values))
+    }
+
+    /// Writes every register of a result to a parameter's memory.
+    fn write_result(&mut self, result: tile::Value, parameter: u32) -> Lowered<()> {
+        let Registers { layout, values } = self.tensor(result)?;
+        let words: Vec<Value> = values.iter().map(|&value| to_memory(&mut self.builder, value)).collect();
+        write_registers(&mut self.builder, parameter, &layout, &words);
+        Ok(())
+    }
 }
 
 /// Names of kernels are letters, digits and underscores.
@@ -134,11 +177,13 @@ fn told(builder: &mut Builder, ty: &tile::TileType, value: Value) -> Value {
 }
 
 fn parameters_of(name: &str, ty: &tile::TileType) -> Lowered<Vec<(String, Type)>> {
-    let tile::TileType::Descriptor(descriptor) = ty else {
-        return Ok(vec![(name.to_owned(), stored_alone(carrier(ty)?))]);
+    let pointer = (name.to_owned(), GLOBAL_POINTER);
+    let descriptor = match ty {
+        tile::TileType::Descriptor(descriptor) => descriptor,
+        tile::TileType::Tensor(_) => return Ok(vec![pointer]),
+        _ => return Ok(vec![(name.to_owned(), stored_alone(carrier(ty)?))]),
     };
     let rank = descriptor.shape.len();
-    let pointer = (name.to_owned(), Type::Pointer(MemorySpace::Global));
     let sizes = (0..rank).map(|axis| (format!("{name}_size{axis}"), Type::Scalar(Element::I32)));
     let strides = (0..rank).map(|axis| (format!("{name}_stride{axis}"), Type::Scalar(Element::I64)));
     Ok(std::iter::once(pointer).chain(sizes).chain(strides).collect())

@@ -6,7 +6,7 @@ use tilewright_assign::layouts::NoLayout;
 use tilewright_layout::LayoutError;
 use tilewright_plan::contract::ContractError;
 use tilewright_plan::movement::MovementError;
-use tilewright_tile::{Body, Op};
+use tilewright_tile::{Body, BuildError, Op};
 
 /// Operations of a kernel, each counted once however often it runs, and functions of numbers as the arithmetic that stands for
 /// them on this target. Real programs have some thousands.
@@ -55,6 +55,17 @@ pub enum Reason {
     /// Matrices cannot be multiplied.
     #[error(transparent)]
     Contract(#[from] ContractError),
+    /// A function around one operation cannot be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+impl LowerError {
+    /// A function that cannot be lowered as a whole.
+    #[must_use]
+    pub fn of_function(name: &str, at: Option<u32>, reason: Reason) -> Self {
+        Self { operation: format!("tt.func @{name}"), at, reason: Box::new(reason) }
+    }
 }
 
 /// What lowering one operation gives.

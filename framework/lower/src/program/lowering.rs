@@ -14,7 +14,9 @@ use tilewright_tile::{self as tile, Attribute, Body, Op};
 
 use crate::shared_memory::{Access, Part, Told};
 
+use super::entry::LoweringInput;
 use super::error::{LowerError, Lowered, Reason};
+use super::fixed_plans::FixedPlans;
 use super::groups::Groups;
 use super::held::{Held, Registers};
 use super::pending::Pending;
@@ -31,6 +33,8 @@ pub(super) struct Lowering<'a> {
     pub body: &'a Body,
     pub facts: &'a AxisInfoMap,
     pub layouts: &'a LayoutCache<'a>,
+    /// Plans that are fixed for operations.
+    pub plans: &'a FixedPlans,
     /// The target, and the lanes and warps that layouts are for.
     pub machine: &'a LaunchConfig<'a>,
     pub launch: Launch,
@@ -62,17 +66,14 @@ pub(super) struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    pub(super) fn new(
-        body: &'a Body,
-        (facts, layouts): (&'a AxisInfoMap, &'a LayoutCache<'a>),
-        machine: &'a LaunchConfig<'a>,
-        builder: Builder,
-    ) -> Self {
+    pub(super) fn new(body: &'a Body, input: &LoweringInput<'a>, builder: Builder) -> Self {
+        let LoweringInput { facts, layouts, machine, plans, .. } = *input;
         let launch = builder.launch();
         let mut lowering = Self {
             body,
             facts,
             layouts,
+            plans,
             machine,
             launch,
             builder,

@@ -19,6 +19,7 @@ mod dispatch;
 mod dot;
 mod entry;
 mod error;
+mod fixed_plans;
 mod groups;
 mod halves;
 mod held;
@@ -38,5 +39,7 @@ mod size;
 mod stages;
 mod types;
 
+pub use along::without_axis;
 pub use entry::{LoweringInput, program_kernel};
 pub use error::{LowerError, MOST_OPERATIONS, Reason};
+pub use fixed_plans::FixedPlans;

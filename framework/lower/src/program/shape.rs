@@ -65,7 +65,10 @@ fn shape_of(lowering: &Lowering<'_>, value: tilewright_tile::Value) -> Lowered<V
 }
 
 pub(super) fn converted(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    viewed(lowering, op, <[u64]>::to_vec)
+    let Some(plan) = lowering.plans.conversions.get(&op) else { return viewed(lowering, op, <[u64]>::to_vec) };
+    let (tensor, layout) = (lowering.tensor(lowering.operand(op, 0)?)?, lowering.result_layout(op)?);
+    let values = lowering.convert_by(plan, &tensor.values);
+    lowering.give_tensor(op, layout, values)
 }
 
 pub(super) fn expanded(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {

@@ -21,6 +21,16 @@ pub(crate) fn placed(kernel: Kernel, told: &Told, most: u64) -> Kernel {
     if together.shared_bytes() <= most { together } else { each_placed(kernel, told) }
 }
 
+/// Gives each buffer a place that no other one has, and adds the barriers that loops and the program's accesses take: movements keep
+/// the barriers of their plans.
+pub(crate) fn placed_apart(mut kernel: Kernel, told: &Told) -> Kernel {
+    let (mut uses, accesses) = used(&kernel, told);
+    uses.buffers.iter_mut().for_each(|buffer| buffer.is_kept = true);
+    place::place(&mut kernel.shared, &uses);
+    barriers::add(&mut kernel, &uses, &accesses);
+    kernel
+}
+
 /// Who touches which buffer, from where to where, and what the program told.
 fn used(kernel: &Kernel, told: &Told) -> (Uses, Accesses) {
     let mut uses = Uses::of(kernel);

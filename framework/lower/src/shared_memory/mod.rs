@@ -18,6 +18,6 @@ mod tests;
 mod told;
 mod uses;
 
-pub(super) use allocate::placed;
+pub(super) use allocate::{placed, placed_apart};
 pub(super) use told::{Access, Part, Told};
 pub(super) use uses::ALL_GROUPS;

@@ -26,7 +26,8 @@ fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32, means: Means<'_>
     let (plans, closed) = movement::candidates(src, dst, bits, means).expect("the question is sound");
     assert!(!plans.is_empty(), "{closed:?}\nfrom\n{src}\nto\n{dst}");
     for plan in &plans {
-        if let Err(wrong) = conversion_case([src, dst], bits, plan).and_then(|case| check_emulated(&case, means)) {
+        if let Err(wrong) = conversion_case([src, dst], bits, plan, means).and_then(|case| check_emulated(&case, means))
+        {
             panic!("{} of {bits} bits: {wrong}\nfrom\n{src}\nto\n{dst}", plan.path);
         }
     }
@@ -111,7 +112,7 @@ proptest! {
         let (plans, _) = movement::candidates(&pair.src, &pair.dst, pair.bits, means).expect("sound");
         for plan in &plans {
             prop_assert!(plan.figures.shared_bytes <= bytes);
-            let proved = conversion_case([&pair.src, &pair.dst], pair.bits, plan).and_then(|case| check_emulated(&case, means));
+            let proved = conversion_case([&pair.src, &pair.dst], pair.bits, plan, means).and_then(|case| check_emulated(&case, means));
             prop_assert!(proved.is_ok(), "{}: {}", plan.path, proved.expect_err("shown"));
         }
     }
@@ -145,7 +146,7 @@ fn loads_go_to_the_own_block_where_it_has_the_element() {
     // Register 1 is of the other block in the first block, of the own in the second.
     let (src, dst) = (of_two_blocks(&[8], [1, 2, 4], 16), of_two_blocks(&[16], [1, 2, 4], 8));
     let plan = only(&src, &dst, 32);
-    let text = conversion_kernel("k", &src, &dst, 32, &plan).expect("a kernel").to_string();
+    let text = conversion_kernel("k", [&src, &dst], 32, &plan, Means::of(&machine())).expect("a kernel").to_string();
     assert!(text.contains("lanes 8 warps 1 blocks 2 {"), "{text}");
     // Both blocks hold all: no load leaves its block, and only lanes and registers change.
     let copies = |lanes: [u64; 3], registers: &[u64]| layout(5, [registers, &lanes, &[], &[0]]);
@@ -160,7 +161,7 @@ fn copies_of_all_blocks_are_shared_out_without_leaving_the_block() {
     let plan = only(&src, &dst, 32);
     assert_eq!((plan.path, plan.blocks()), (Path::Shared, 2));
     assert_eq!((plan.figures.counts.cluster_barriers, plan.figures.counts.barriers), (0, 1));
-    let text = conversion_kernel("k", &src, &dst, 32, &plan).expect("a kernel").to_string();
+    let text = conversion_kernel("k", [&src, &dst], 32, &plan, Means::of(&machine())).expect("a kernel").to_string();
     assert!(!text.contains("cluster_address") && text.contains("special block"), "{text}");
 }
 
@@ -172,7 +173,7 @@ fn what_blocks_hold_in_parts_is_gathered_by_all() {
     assert_eq!(plan.path, Path::Cluster);
     // Two elements of a thread lie together; four are loaded, in two phases of half the lanes.
     assert_eq!((plan.figures.counts.wavefronts_stored, plan.figures.counts.wavefronts_loaded), (2, 4));
-    let text = conversion_kernel("k", &src, &dst, 32, &plan).expect("a kernel").to_string();
+    let text = conversion_kernel("k", [&src, &dst], 32, &plan, Means::of(&machine())).expect("a kernel").to_string();
     // Which of a thread's registers are of the own memory depends on the block: both groups are asked for.
     assert_eq!(text.matches("cluster_address").count(), 2, "{text}");
 }

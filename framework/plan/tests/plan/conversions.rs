@@ -29,7 +29,9 @@ fn check_candidates(src: &LinearLayout, dst: &LinearLayout, bits: u32, all_means
     for &means in all_means {
         let (plans, _) = movement::candidates(src, dst, bits, means).expect("the question is sound");
         for plan in plans {
-            if let Err(wrong) = conversion_case([src, dst], bits, &plan).and_then(|case| check_emulated(&case, means)) {
+            if let Err(wrong) =
+                conversion_case([src, dst], bits, &plan, means).and_then(|case| check_emulated(&case, means))
+            {
                 panic!("{} of {bits} bits: {wrong}\nfrom\n{src}\nto\n{dst}", plan.path);
             }
             check_rounds(src, dst, &plan);
@@ -239,7 +241,7 @@ fn a_plan_is_held_to_the_scratch_that_it_may_use() {
         let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
         // 64 elements of 4 bytes.
         assert_eq!((shared.figures.shared_bytes, shared.figures.counts.warp_barriers), (bytes, 2 * 256 / bytes - 1));
-        conversion_case([&src, &dst], 32, shared)
+        conversion_case([&src, &dst], 32, shared, means)
             .and_then(|case| check_emulated(&case, means))
             .expect("the plan is right");
     }

@@ -12,7 +12,8 @@ use tilewright_verify::{check_emulated, gather_case};
 fn check(src: &LinearLayout, indices: &LinearLayout, axis: Dim, bits: u32) -> Gather {
     let target = machine();
     let plan = gather(src, indices, axis, bits, &target).unwrap_or_else(|error| panic!("{error}\n{src}"));
-    if let Err(wrong) = gather_case(([src, indices], axis), bits, &plan).and_then(|case| check_emulated(&case, &target))
+    if let Err(wrong) =
+        gather_case(([src, indices], axis), bits, &plan, &target).and_then(|case| check_emulated(&case, &target))
     {
         panic!("{} of {bits} bits: {wrong}\nalong {axis} of\n{src}\nby\n{indices}", plan.path);
     }

@@ -23,7 +23,7 @@ fn plan(target: &TargetDescription, bits: u32, content: &[usize]) -> Plan {
     let (src, dst) = (with_content(&identity), with_content(content));
     let means = Means::of(target);
     let plan = convert(&src, &dst, bits, means).expect("possible");
-    conversion_case([&src, &dst], bits, &plan)
+    conversion_case([&src, &dst], bits, &plan, means)
         .and_then(|case| check_emulated(&case, means))
         .unwrap_or_else(|wrong| panic!("{content:?}: {wrong}"));
     plan
@@ -75,7 +75,9 @@ fn what_all_lanes_gather_is_swapped_with_itself() {
     );
     let target = machine_that_swaps(&[1]);
     let plan = convert(&src, &dst, 32, &target).expect("possible");
-    conversion_case([&src, &dst], 32, &plan).and_then(|case| check_emulated(&case, Means::of(&target))).expect("right");
+    conversion_case([&src, &dst], 32, &plan, &target)
+        .and_then(|case| check_emulated(&case, Means::of(&target)))
+        .expect("right");
     assert_eq!((plan.figures.counts.exchanges, plan.figures.counts.selects), (2, 0), "a swap for each of two words");
 }
 

@@ -22,7 +22,9 @@ fn check(src: &LinearLayout, axis: Dim, bits: &[u32]) -> Reduction {
 fn check_on(target: &TargetDescription, src: &LinearLayout, axis: Dim, bits: &[u32]) -> Reduction {
     let ways = reductions(src, axis, bits, target).unwrap_or_else(|error| panic!("{error}\n{src}"));
     for way in &ways {
-        if let Err(wrong) = reduction_case((src, axis), bits, way).and_then(|case| check_emulated(&case, target)) {
+        if let Err(wrong) =
+            reduction_case((src, axis), bits, way, target).and_then(|case| check_emulated(&case, target))
+        {
             let (halving, reading, trips) = (way.halving_lanes(), way.reading_lanes(), 1 + u32::from(way.hands_out()));
             panic!("{wrong}\n{halving} lanes halve, {reading} read, {trips} trips along {axis} of\n{src}");
         }

@@ -18,7 +18,8 @@ fn check(src: &LinearLayout, axis: Dim, bits: &[u32], direction: ScanDirection) 
 
 fn check_on(target: &TargetDescription, src: &LinearLayout, axis: Dim, bits: &[u32], direction: ScanDirection) -> Scan {
     let plan = scan(src, axis, bits, direction, target).unwrap_or_else(|error| panic!("{error}\n{src}"));
-    if let Err(wrong) = scan_case((src, axis), bits, (&plan, direction)).and_then(|case| check_emulated(&case, target))
+    if let Err(wrong) =
+        scan_case((src, axis), bits, (&plan, direction), target).and_then(|case| check_emulated(&case, target))
     {
         panic!("{wrong}\n{direction:?} along {axis} of\n{src}");
     }

@@ -5,7 +5,8 @@ use tilewright_layout::LinearLayout;
 use tilewright_plan::movement::{BlockLoads, GlobalTensor, Means, MovementError, access_global};
 use tilewright_target::Direction;
 
-use tilewright_lower::registers::{begin, integer, row_major_places};
+use super::pointer_parameters::begin;
+use tilewright_lower::registers::{integer, row_major_places};
 
 /// A kernel of the block of `layout` whose parameters are pointers to global memory: the matrix, and the tile, which it
 /// writes row-major without gaps. The tile is the one that begins at this row and column (dim0, dim1), which may be

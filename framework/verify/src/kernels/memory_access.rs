@@ -1,8 +1,9 @@
 //! Kernels around accesses of shared and of global memory.
 
+use super::pointer_parameters::begin;
 use tilewright_kernel::{Binary, Builder, Compare, Element, Kernel, Launch, Scope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright_lower::registers::{begin, integer, read_tensor, row_major_places, write_registers};
+use tilewright_lower::registers::{integer, read_tensor, row_major_places, write_registers};
 use tilewright_plan::movement::{GlobalAccess, MovementError, SharedAccess};
 
 use super::copy_pipeline::thread_index;
@@ -58,7 +59,7 @@ pub fn load_kernel(
     });
     builder.barrier(Scope::Block);
     let loaded = access.emit_load(&mut builder, buffer);
-    write_registers(&mut builder, 2, registers, element, &loaded);
+    write_registers(&mut builder, 2, registers, &loaded);
     Ok(builder.finish())
 }
 

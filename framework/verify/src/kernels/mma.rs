@@ -5,7 +5,8 @@ use tilewright_plan::contract::{Contraction, Feed, MatrixPart, Sums};
 use tilewright_plan::movement::{GlobalTensor, Means, MovementError, access_global};
 use tilewright_target::{Direction, ElementType, Queue};
 
-use tilewright_lower::registers::{begin, integer, row_major_places};
+use super::pointer_parameters::begin;
+use tilewright_lower::registers::{integer, row_major_places};
 
 /// A kernel of one block that multiplies two matrices by `plan` and writes `d = a * b`, or if it accumulates
 /// `d = c + a * b`.

@@ -1,9 +1,10 @@
 //! Kernels around copies from global to shared memory by the addresses of each lane (`cp.async`), in stages: some copies are in
 //! flight while another tensor is read.
 
+use super::pointer_parameters::begin;
 use tilewright_kernel::{Binary, Builder, Element, Kernel, Scope, Value};
 use tilewright_layout::{Dim, MemoryLayout};
-use tilewright_lower::registers::{begin, integer, row_major_places_from};
+use tilewright_lower::registers::{integer, row_major_places_from};
 use tilewright_plan::movement::{MovementError, SharedCopy};
 
 use super::copy_pipeline::{OmittedSync, Ring, Stages, each_step};

@@ -5,7 +5,8 @@ use tilewright_layout::f2::multiply;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{GlobalAccess, GlobalPlace, MovementError, Thread};
 
-use tilewright_lower::registers::{begin, integer};
+use super::pointer_parameters::begin;
+use tilewright_lower::registers::integer;
 
 /// A tensor in global memory as a kernel finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,10 +1,12 @@
 //! Movements from registers to registers: conversions, reductions, scans and gathers.
 
 use crate::kernels::{add, gather_kernel, reduction_kernel, scan_kernel};
-use tilewright_kernel::{Binary, Kernel};
+use tilewright_kernel::Kernel;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::conversion_kernel;
-use tilewright_plan::movement::{Bound, Gather, Plan, Reduction, Scan, ScanDirection};
+use tilewright_plan::movement::{Bound, Gather, Means, Plan, Reduction, Scan, ScanDirection};
+use tilewright_tile::op::name::arith;
+use tilewright_tile::{BuildError, FunctionBuilder, Value};
 
 use super::elements::{element, little_endian, low, registers};
 use crate::CheckFailure;
@@ -15,36 +17,30 @@ use crate::test_case::{TestCase, input};
 ///
 /// # Errors
 /// [`CheckFailure::Movement`]: the plan is not for these layouts.
-pub fn conversion_case(
+pub fn conversion_case<'a>(
     [src, dst]: [&LinearLayout; 2],
     element_bits: u32,
     plan: &Plan,
+    means: impl Into<Means<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = conversion_kernel("convert", src, dst, element_bits, plan)?;
+    let kernel = conversion_kernel("convert", [src, dst], element_bits, plan, means.into())?;
     let elements = (0..1u64 << dst.outs().bits()).map(|index| element(index, element_bits)).collect();
-    Ok(moved(kernel, [src, dst], &[element_bits], &[elements]).with_plan(
-        ExpectedCounts::all(plan.figures.counts, plan.figures.bound),
-        plan.figures.cost,
-        plan.figures.shared_bytes,
-    ))
+    Ok(moved(kernel, [src, dst], &[element_bits], &[elements]).with_plan(&plan.figures))
 }
 
 /// A reduction by adding: every register must hold its line's sum, each added up here one element after the other.
 ///
 /// # Errors
 /// As [`conversion_case`].
-pub fn reduction_case(
+pub fn reduction_case<'a>(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
     plan: &Reduction,
+    means: impl Into<Means<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = reduction_kernel(src, element_bits, plan)?;
+    let kernel = reduction_kernel((src, axis), element_bits, plan, means.into())?;
     let sums: Vec<_> = element_bits.iter().map(|&bits| sums_along(src, axis, bits)).collect();
-    Ok(moved(kernel, [src, &plan.result], element_bits, &sums).with_plan(
-        ExpectedCounts::all(plan.figures.counts, plan.figures.bound),
-        plan.figures.cost,
-        plan.figures.shared_bytes,
-    ))
+    Ok(moved(kernel, [src, &plan.result], element_bits, &sums).with_plan(&plan.figures))
 }
 
 /// A scan. A single tensor is added up; two of one width are the factors and summands of maps `x -> m x + b`, which are
@@ -52,36 +48,28 @@ pub fn reduction_case(
 ///
 /// # Errors
 /// As [`conversion_case`].
-pub fn scan_case(
+pub fn scan_case<'a>(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
     (plan, direction): (&Scan, ScanDirection),
+    means: impl Into<Means<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = scan_kernel(src, element_bits, plan, &mut |builder, earlier, later| match (earlier, later) {
-        (&[m, b], &[n, c]) => {
-            let factor = builder.binary(Binary::Mul, m, n);
-            let moved = builder.binary(Binary::Mul, b, n);
-            vec![factor, builder.binary(Binary::Add, moved, c)]
-        }
-        _ => add(builder, earlier, later),
-    })?;
-    Ok(moved(kernel, [src, src], element_bits, &scanned(src, axis, element_bits, direction)).with_plan(
-        ExpectedCounts::all(plan.figures.counts, plan.figures.bound),
-        plan.figures.cost,
-        plan.figures.shared_bytes,
-    ))
+    let by = if element_bits.len() == 2 { compose } else { add };
+    let kernel = scan_kernel((src, axis), element_bits, (plan, direction), by, means.into())?;
+    Ok(moved(kernel, [src, src], element_bits, &scanned(src, axis, element_bits, direction)).with_plan(&plan.figures))
 }
 
 /// A gather by indices in no order. Its loads may take more wavefronts than planned, since conflicts depend on indices.
 ///
 /// # Errors
 /// As [`conversion_case`].
-pub fn gather_case(
+pub fn gather_case<'a>(
     ([src, indices], axis): ([&LinearLayout; 2], Dim),
     element_bits: u32,
     plan: &Gather,
+    means: impl Into<Means<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = gather_kernel([src, indices], element_bits, plan)?;
+    let kernel = gather_kernel(([src, indices], axis), element_bits, plan, means.into())?;
     let bytes = (element_bits / 8) as usize;
     let tensor = little_endian((0..1u64 << src.outs().bits()).map(|at| element(at, element_bits)), bytes);
     let places = little_endian((0..1u64 << indices.outs().bits()).map(|place| index_at(src, axis, place)), 4);
@@ -89,7 +77,15 @@ pub fn gather_case(
     let buffers = vec![input(0, tensor), input(1, places), registers(0, indices, element_bits, &elements)];
     let counts = ExpectedCounts { may_conflict: true, ..ExpectedCounts::all(plan.figures.counts, Bound::default()) };
     let case = TestCase::of_buffers(kernel, 1 << src.in_bits(Dim::BLOCK), buffers);
-    Ok(case.with_plan(counts, plan.figures.cost, plan.figures.shared_bytes))
+    Ok(case.with_plan(&plan.figures).with_counts(counts))
+}
+
+/// The map `x -> n (m x + b) + c` of two maps, the earlier one `x -> m x + b`.
+fn compose(builder: &mut FunctionBuilder<'_>, earlier: &[Value], later: &[Value]) -> Result<Vec<Value>, BuildError> {
+    let (&[m, b], &[n, c]) = (earlier, later) else { return add(builder, earlier, later) };
+    let mut binary = |name, left, right| builder.op(name).operand(left).operand(right).value();
+    let moved = binary(arith::MULI, b, n)?;
+    Ok(vec![binary(arith::MULI, m, n)?, binary(arith::ADDI, moved, c)?])
 }
 
 /// The scan of the row-major test tensors, one element after the other.

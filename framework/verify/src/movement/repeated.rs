@@ -53,16 +53,17 @@ impl Repeated<'_> {
     /// What is predicted of a round.
     #[must_use]
     pub fn predicted(&self, element_bits: u32, rounds: u32) -> Predicted {
-        let (counts, cycles, shared_bytes) = match self {
-            Self::Conversion(_, plan) => (plan.figures.counts, plan.figures.cost, plan.figures.shared_bytes),
+        match self {
+            Self::Conversion(_, plan) => Predicted::of(&plan.figures, rounds),
             Self::Staging(_, memory, [store, load]) => {
                 let counts =
                     store.figures.counts.plus(load.figures.counts).plus(Counts { barriers: 1, ..Counts::default() });
-                (counts, store.figures.cost + load.figures.cost, memory.allocated_bytes(element_bits))
+                let (cycles, shared_bytes) =
+                    (store.figures.cost + load.figures.cost, memory.allocated_bytes(element_bits));
+                Predicted { rounds, counts: Some(counts), cycles, shared_bytes }
             }
-            Self::Gather(_, _, plan) => (plan.figures.counts, plan.figures.cost, plan.figures.shared_bytes),
-        };
-        Predicted { rounds, counts: Some(counts), cycles, shared_bytes }
+            Self::Gather(_, _, plan) => Predicted::of(&plan.figures, rounds),
+        }
     }
 
     fn movement(&self, element_bits: u32, rounds: u32) -> Result<Movement<'_>, CheckFailure> {

@@ -100,7 +100,7 @@ fn conversions_go_through_scratch_by_what_transposes() {
     let shared = |means: Means<'_>| -> Plan {
         let (plans, _) = candidates(&src, &dst, 16, means).unwrap();
         let plan = plans.into_iter().find(|plan| plan.path == Path::Shared).unwrap();
-        conversion_case([&src, &dst], 16, &plan).and_then(|case| check_emulated(&case, means)).unwrap();
+        conversion_case([&src, &dst], 16, &plan, means).and_then(|case| check_emulated(&case, means)).unwrap();
         plan
     };
     let plain = shared(Means::of(target.description()));
@@ -109,7 +109,7 @@ fn conversions_go_through_scratch_by_what_transposes() {
     assert_eq!((tiled.figures.counts.matrix_loads, tiled.figures.counts.wavefronts_loaded), (2, 4));
     assert_eq!((tiled.figures.counts.wavefronts_stored, tiled.figures.above_bound.as_deref()), (8, None));
     assert!(slots(&tiled.figures.counts) < slots(&plain.figures.counts), "{plain:?}");
-    let kernel = conversion_kernel("convert", &src, &dst, 16, &tiled).unwrap();
+    let kernel = conversion_kernel("convert", [&src, &dst], 16, &tiled, means(&target)).unwrap();
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
     let artifact = target.compile(&tilewright_kernel::Module { kernels: vec![kernel] }, &options).unwrap();
     assert_eq!(count(artifact.text(Emit::Assembly).unwrap(), HALVES), 2);

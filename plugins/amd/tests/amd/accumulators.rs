@@ -35,7 +35,7 @@ impl Case {
 
     fn kernels(&self, target: &dyn Target, plan: &Plan) -> Vec<Kernel> {
         let [src, dst] = self.layouts(target);
-        vec![conversion_kernel("convert", &src, &dst, BITS, plan).unwrap()]
+        vec![conversion_kernel("convert", [&src, &dst], BITS, plan, means(target)).unwrap()]
     }
 }
 

@@ -62,7 +62,8 @@ fn real_families_convert_across_blocks() {
             let (plans, _) = candidates(&src, &dst, bits, means).unwrap();
             assert!(!plans.is_empty());
             for plan in plans {
-                let proved = conversion_case([&src, &dst], bits, &plan).and_then(|case| check_emulated(&case, means));
+                let proved =
+                    conversion_case([&src, &dst], bits, &plan, means).and_then(|case| check_emulated(&case, means));
                 proved.unwrap_or_else(|wrong| panic!("{} of {bits} bits: {wrong}", case.0));
             }
         }
@@ -118,7 +119,7 @@ fn the_code_does_what_the_plan_says() {
         let target = target(name);
         for case in cases() {
             let (src, dst, plan) = planned(&target, &case, 16);
-            let kernel = conversion_kernel("convert", &src, &dst, 16, &plan).unwrap();
+            let kernel = conversion_kernel("convert", [&src, &dst], 16, &plan, means(&target)).unwrap();
             let module = Module { kernels: vec![kernel] };
             verify(&module).unwrap();
             let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };

@@ -4,9 +4,12 @@
 
 use crate::layouts::{dot_operand, mma};
 use crate::prelude::*;
-use tilewright_lower::registers::{kernel_around, row_major};
-use tilewright_plan::movement::Combine;
+use tilewright_lower::registers::row_major;
+use tilewright_lower::{Reason, RegisterTensor, tensor_kernel, without_axis};
+use tilewright_tile::op::name::tt;
+use tilewright_tile::{FunctionBuilder, Op, TileType, Value};
 use tilewright_vendor_testkit::layouts::{blocked, distributed};
+use tilewright_verify::kernels::add;
 
 /// What registers of a layout hold after a kernel, each with the row-major index of its element.
 fn registers(layout: &LinearLayout, written: &[u8]) -> Vec<(u64, u32)> {
@@ -18,6 +21,24 @@ fn registers(layout: &LinearLayout, written: &[u8]) -> Vec<(u64, u32)> {
         (row_major(layout, layout.apply_packed(place)), u32::from_le_bytes(bytes.try_into().unwrap()))
     };
     (0..1u64 << layout.ins().bits()).map(found).collect()
+}
+
+/// An operation that adds up `i32`s along an axis, and its result.
+fn along(
+    builder: &mut FunctionBuilder<'_>,
+    [name, end]: [&str; 2],
+    tensor: Value,
+    axis: i32,
+    result: TileType,
+) -> Result<(Op, Value), Reason> {
+    let op = builder.op(name).operand(tensor).attribute("axis", axis).result(result);
+    let op = if name == tt::SCAN { op.attribute("reverse", false) } else { op };
+    let op = op.region(vec![TileType::integer(32); 2], |builder, sides| {
+        let sum = add(builder, &sides[..1], &sides[1..])?;
+        builder.op(end).operand(sum[0]).done().map(drop)
+    });
+    let op = op.done()?;
+    Ok((op, builder.body().op(op).results[0]))
 }
 
 /// Triton issue 3017: `tl.sum` along one axis of what `tl.cumsum` along another gives, of a 16x16x16
@@ -40,10 +61,15 @@ fn a_sum_after_a_cumulative_sum() {
         for (seen, counts) in through_memory.iter_mut().zip([cumulative.figures.counts, sum.figures.counts]) {
             *seen |= counts.barriers > 0;
         }
-        let add: &mut Combine = &mut |builder, a, b| vec![builder.binary(Binary::Add, a[0], b[0])];
-        let kernel = kernel_around("both", &src, &sum.result, &[32], |builder, tensors| {
-            let scanned = cumulative.emit(builder, tensors, add);
-            sum.emit(builder, &scanned, add)
+        let tensor = RegisterTensor { name: "tensor", layout: &src, element_bits: 32 };
+        let result = without_axis(&sum.result, Dim::tensor(1)).unwrap();
+        let kernel = tensor_kernel("both", &[tensor], target.description().into(), |builder, tensors, plans| {
+            let (ty, reduced) = (tensor.ty()?, RegisterTensor { layout: &result, ..tensor }.ty()?);
+            let scanned = along(builder, [tt::SCAN, tt::SCAN_RETURN], tensors[0], 0, ty)?;
+            plans.scans.insert(scanned.0, cumulative.clone());
+            let summed = along(builder, [tt::REDUCE, tt::REDUCE_RETURN], scanned.1, 1, reduced)?;
+            plans.reductions.insert(summed.0, sum.clone());
+            Ok(vec![summed.1])
         });
         let kernel = kernel.unwrap();
         let element = |i: u32, j: u32, k: u32| ((i * 16 + j) * 16 + k).wrapping_mul(0x9e37_79b9) >> 7;
@@ -70,7 +96,7 @@ fn a_scan_of_pairs_from_the_end() {
             let src = distributed(&target, &layout, &[1 << bits]);
             for direction in [ScanDirection::Up, ScanDirection::Down] {
                 let plan = scan(&src, Dim::tensor(0), &[32, 32], direction, target.description()).unwrap();
-                let case = scan_case((&src, Dim::tensor(0)), &[32, 32], (&plan, direction));
+                let case = scan_case((&src, Dim::tensor(0)), &[32, 32], (&plan, direction), target.description());
                 proven_case(case, target.description(), format!("2^{bits}, {size} a lane, {direction:?}"));
             }
         }
@@ -90,14 +116,15 @@ fn the_movements_of_attention() {
         let mma = mma(2, &warps, &[16, 8]);
         let scores = distributed(&target, &mma, &shape);
         let plan = reduce(&scores, Dim::tensor(1), &[32], target.description()).unwrap();
-        proven_case(reduction_case((&scores, Dim::tensor(1)), &[32], &plan), target.description(), &mma);
+        let case = reduction_case((&scores, Dim::tensor(1)), &[32], &plan, target.description());
+        proven_case(case, target.description(), &mma);
         let column = distributed(&target, &format!("#ttg.slice<{{dim = 1, parent = {mma}}}>"), &shape[..1]);
         let count: u64 = warps.iter().product();
         let stored = distributed(&target, &blocked(&[1], &[32], &[count], &[0]), &shape[..1]);
         let operand = distributed(&target, &dot_operand(0, &mma, 2), &shape);
         for (src, dst, bits) in [(&plan.result, &column, 32), (&column, &stored, 32), (&scores, &operand, 16)] {
             let plan = convert(src, dst, bits, means(&target)).unwrap();
-            proven_case(conversion_case([src, dst], bits, &plan), means(&target), &mma);
+            proven_case(conversion_case([src, dst], bits, &plan, means(&target)), means(&target), &mma);
         }
     }
 }

@@ -21,7 +21,7 @@ fn both(target: &NvidiaTarget, length: u64, bits: u32) -> (Gather, Gather) {
     let (ways, closed) = gathers(&layout, &layout, axis, bits, target.description()).unwrap();
     assert_eq!((ways.len(), closed.len()), (2, 0), "{closed:?}");
     for way in &ways {
-        let proof = gather_case(([&layout, &layout], axis), bits, way)
+        let proof = gather_case(([&layout, &layout], axis), bits, way, target.description())
             .and_then(|case| check_emulated(&case, target.description()));
         proof.unwrap_or_else(|wrong| panic!("{length} of {bits} bits, {}: {wrong}", way.path));
     }

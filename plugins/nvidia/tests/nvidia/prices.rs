@@ -30,10 +30,10 @@ pub fn check_matrix_accesses_become_code(answers: Answers) {
     let mut seen = 0;
     for row in rows.iter().filter(by_matrix) {
         let means = Means::of(&h100).with_instructions(target.instructions());
-        conversion_case([&row.src, &row.dst], row.bits, &row.plan)
+        conversion_case([&row.src, &row.dst], row.bits, &row.plan, means)
             .and_then(|case| check_emulated(&case, means))
             .unwrap();
-        let kernel = conversion_kernel("convert", &row.src, &row.dst, row.bits, &row.plan).unwrap();
+        let kernel = conversion_kernel("convert", [&row.src, &row.dst], row.bits, &row.plan, means).unwrap();
         let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
         let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
         let ptx = artifact.text(Emit::Assembly).unwrap();

@@ -23,7 +23,7 @@ fn scans_are_right_and_take_what_the_page_says() {
         let src = distributed(&plugin, &blocked(&size, &lanes, &warps, &[1, 0]), &[64, 128]);
         for direction in [ScanDirection::Up, ScanDirection::Down] {
             let plan = scan(&src, Dim::tensor(1), &[32], direction, target).unwrap();
-            scan_case((&src, Dim::tensor(1)), &[32], (&plan, direction))
+            scan_case((&src, Dim::tensor(1)), &[32], (&plan, direction), target)
                 .and_then(|case| check_emulated(&case, target))
                 .unwrap_or_else(|wrong| panic!("{name}, {direction:?}: {wrong}"));
             let counts = plan.figures.counts;

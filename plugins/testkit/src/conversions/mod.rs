@@ -82,7 +82,7 @@ impl Case {
             "{}: {plan:?}",
             self.name
         );
-        let kernel = conversion_kernel("convert", &src, &dst, self.bits, &plan).unwrap();
+        let kernel = conversion_kernel("convert", [&src, &dst], self.bits, &plan, means).unwrap();
         let replicated = is_replicated(&src);
         self.moves_what_the_layouts_say(&src, &dst, &plan, replicated);
         Planned { replicated, held_bits: bits_of_thread(&src, self.bits), plan, kernel }
@@ -223,6 +223,6 @@ pub fn operands_take(target: &dyn Target, cases: &[Case], reader: &Reader, store
 #[track_caller]
 pub fn proven([src, dst]: [&LinearLayout; 2], bits: u32, means: Means<'_>) -> Plan {
     let plan = convert(src, dst, bits, means).unwrap_or_else(|error| panic!("{error}"));
-    proven_case(conversion_case([src, dst], bits, &plan), means, bits);
+    proven_case(conversion_case([src, dst], bits, &plan, means), means, bits);
     plan
 }

@@ -111,14 +111,17 @@ fn memory(text: &str, shape: &[u64]) -> MemoryLayout {
 fn reduction(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u32]) -> Planned {
     let src = distributed(target, layout, &[32, 64]);
     let plan = reduce(&src, Dim::tensor(axis), bits, target.description()).expect("a plan");
-    let kernel = reduction_kernel(&src, bits, &plan).expect("a kernel");
+    let kernel =
+        reduction_kernel((&src, Dim::tensor(axis)), bits, &plan, target.description().into()).expect("a kernel");
     Planned::new(name, kernel, plan.figures.counts, plan.figures.shared_bits).of_copies(held_bits(&src, bits))
 }
 
 fn scanned(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u32]) -> Planned {
     let src = distributed(target, layout, &[32, 64]);
-    let plan = scan(&src, Dim::tensor(axis), bits, ScanDirection::Up, target.description()).expect("a plan");
-    let kernel = scan_kernel(&src, bits, &plan, &mut add).expect("a kernel");
+    let (axis, direction) = (Dim::tensor(axis), ScanDirection::Up);
+    let plan = scan(&src, axis, bits, direction, target.description()).expect("a plan");
+    let kernel = scan_kernel((&src, axis), bits, (&plan, direction), add, target.description().into());
+    let kernel = kernel.expect("a kernel");
     let planned =
         Planned::new(name, kernel, plan.figures.counts, plan.figures.shared_bits).of_copies(held_bits(&src, bits));
     Planned { least_loaded: planned.least_loaded / 2, ..planned }
@@ -131,8 +134,9 @@ fn held_bits(layout: &LinearLayout, bits: &[u32]) -> u64 {
 
 fn gathered(target: &dyn Target, name: &str, layout: &str, bits: u32) -> Planned {
     let src = distributed(target, layout, &[32, 64]);
-    let plan = gather(&src, &src, Dim::tensor(1), bits, target.description()).expect("a plan");
-    let kernel = gather_kernel([&src, &src], bits, &plan).expect("a kernel");
+    let axis = Dim::tensor(1);
+    let plan = gather(&src, &src, axis, bits, target.description()).expect("a plan");
+    let kernel = gather_kernel(([&src, &src], axis), bits, &plan, target.description().into()).expect("a kernel");
     Planned::new(name, kernel, plan.figures.counts, plan.figures.shared_bits).of_copies(held_bits(&src, &[bits]))
 }
 

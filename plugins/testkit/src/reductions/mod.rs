@@ -77,7 +77,7 @@ impl Question {
     /// Runs the reduction, compares every result and every count, and sees that nothing is stored to
     /// shared memory twice: each part once, and each sum once where sums are handed out.
     fn prove(&self, target: &dyn Target) {
-        let case = reduction_case((&self.src, self.axis), &[ELEMENT_BITS], &self.plan);
+        let case = reduction_case((&self.src, self.axis), &[ELEMENT_BITS], &self.plan, target.description());
         let report = proven_case(case, target.description(), format!("{} ({})\n{}", self.id, self.kind, self.src));
         let handed_out = if self.plan.hands_out() { self.lines() } else { 0 };
         let once = (self.parts_of_warps() + handed_out) * u64::from(ELEMENT_BITS / 8);

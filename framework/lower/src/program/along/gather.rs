@@ -17,7 +17,10 @@ pub(in super::super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered
     let tensor = lowering.tensor(source)?;
     let first = tensor.values.first().copied().ok_or_else(|| Reason::malformed("the tensor has no element"))?;
     let ty = lowering.builder.type_of(first);
-    let plan = movement::gather(&tensor.layout, &layout, axis, stored(ty).bits(), lowering.machine.means.target)?;
+    let plan = match lowering.plans.gathers.get(&op) {
+        Some(plan) => plan.clone(),
+        None => movement::gather(&tensor.layout, &layout, axis, stored(ty).bits(), lowering.machine.means.target)?,
+    };
     let numbers = lowering.spread(indices, &layout)?;
     let word = Type::Scalar(Element::I32);
     let numbers: Vec<Value> = numbers

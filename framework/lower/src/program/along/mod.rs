@@ -10,4 +10,5 @@ mod sides;
 pub(super) use gather::gathered;
 pub(super) use histogram::histogram;
 pub(super) use reduce::reduced;
+pub use reduce::without_axis;
 pub(super) use scan::scanned;

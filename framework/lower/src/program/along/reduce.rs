@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use tilewright_layout::Dim;
+use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_plan::movement;
 use tilewright_tile::Op;
 
-use super::super::error::{LowerError, Lowered, Reason};
+use super::super::error::{LowerError, Reason};
 use super::super::held::{Held, Registers};
 use super::super::lowering::Lowering;
 use super::combine::Tuples;
@@ -17,13 +17,16 @@ pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let at = |reason: Reason| reason.at(body, op);
     let tuples = Tuples::of(lowering, op).map_err(at)?;
     let layout = tuples.tensors[0].layout.clone();
-    let planned = movement::reduce(&layout, tuples.axis, &tuples.bits, lowering.machine.means.target);
+    let planned = match lowering.plans.reductions.get(&op) {
+        Some(plan) => Ok(plan.clone()),
+        None => movement::reduce(&layout, tuples.axis, &tuples.bits, lowering.machine.means.target),
+    };
     let mut plan = planned.map_err(|error| at(error.into()))?;
     if tuples.depends_on_order(lowering.body) {
         plan = plan.in_order();
     }
     let results = tuples.through(lowering, |builder, words, combine| plan.emit(builder, words, combine))?;
-    let from = Arc::new(without(&plan.result, tuples.axis).map_err(at)?);
+    let from = Arc::new(without_axis(&plan.result, tuples.axis).map_err(at)?);
     for (number, values) in results.into_iter().enumerate() {
         let result = lowering.result(op, number).map_err(at)?;
         if body.ty(result).as_tensor().is_none() {
@@ -37,19 +40,22 @@ pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     Ok(())
 }
 
-/// A layout of which an axis is left out; those above it move down.
-fn without(layout: &tilewright_layout::LinearLayout, axis: Dim) -> Lowered<tilewright_layout::LinearLayout> {
+/// The layout of a reduction's result: the axis is left out, and those above it move down.
+///
+/// # Errors
+/// [`Reason::Layout`]: the layout has other dims than axes of a tensor.
+pub fn without_axis(layout: &LinearLayout, axis: Dim) -> Result<LinearLayout, Reason> {
     let outs = layout.outs();
     let mut kept: Vec<(Dim, u64)> =
         outs.iter().filter(|&(dim, _)| dim != axis).map(|(dim, bits)| (dim, 1u64 << bits)).collect();
     kept.sort_by_key(|&(dim, _)| dim);
     let named: Vec<(Dim, u64)> =
         kept.iter().enumerate().map(|(number, &(_, size))| (Dim::tensor(number), size)).collect();
-    let space = tilewright_layout::Space::of_sizes(&named)?;
+    let space = Space::of_sizes(&named)?;
     let moved = |&column: &u64| {
         let place = kept.iter().zip(&named).map(|(&(old, _), &(new, _))| (new, outs.coordinate(column, old)));
         space.pack(&place.collect::<Vec<_>>())
     };
     let columns = layout.columns().iter().map(moved).collect::<Result<Vec<_>, _>>()?;
-    Ok(tilewright_layout::LinearLayout::from_columns(layout.ins().clone(), space, &columns)?)
+    Ok(LinearLayout::from_columns(layout.ins().clone(), space, &columns)?)
 }

@@ -16,7 +16,10 @@ pub(in super::super) fn scanned(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let layout = tuples.tensors[0].layout.clone();
     let reversed = lowering.attribute(op, "reverse").is_some_and(|value| *value == Attribute::Bool(true));
     let direction = if reversed { ScanDirection::Down } else { ScanDirection::Up };
-    let planned = movement::scan(&layout, tuples.axis, &tuples.bits, direction, lowering.machine.means.target);
+    let planned = match lowering.plans.scans.get(&op) {
+        Some(plan) => Ok(plan.clone()),
+        None => movement::scan(&layout, tuples.axis, &tuples.bits, direction, lowering.machine.means.target),
+    };
     let plan = planned.map_err(|error| at(error.into()))?;
     let results = tuples.through(lowering, |builder, words, combine| plan.emit(builder, words, combine))?;
     for (number, values) in results.into_iter().enumerate() {

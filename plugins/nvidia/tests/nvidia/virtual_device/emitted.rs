@@ -58,13 +58,13 @@ pub fn check_conversions_are_right_and_as_planned(answers: Answers) {
             Err(MovementError::Impossible { .. }) => continue,
             Err(error) => panic!("{name}: {error}"),
         };
-        let kernel = conversion_kernel("convert", &src, &dst, bits, &plan).unwrap();
+        let kernel = conversion_kernel("convert", [&src, &dst], bits, &plan, means).unwrap();
         if kernel.statements().len() > MOST_OPERATIONS {
             large += 1;
             continue;
         }
         let mut device = device();
-        conversion_case([&src, &dst], bits, &plan)
+        conversion_case([&src, &dst], bits, &plan, means)
             .and_then(|case| check(&case, &target, &mut device))
             .unwrap_or_else(|wrong| panic!("{name}, path {}: {wrong}", plan.path));
         let executed = &device.report().counts;

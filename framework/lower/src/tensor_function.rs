@@ -1,0 +1,93 @@
+//! Functions from tensors to tensors: tile programs around one operation, by which its code is looked at, run and checked.
+
+use std::sync::LazyLock;
+
+use tilewright_assign::LaunchConfig;
+use tilewright_assign::layouts::{LayoutCache, in_order, name};
+use tilewright_kernel::Kernel;
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_plan::movement::{Means, Plan};
+use tilewright_tile::facts::AxisInfoMap;
+use tilewright_tile::op::Dialects;
+use tilewright_tile::op::name::{tt, ttg};
+use tilewright_tile::{FunctionBuilder, TileType, Value};
+
+use super::program::{FixedPlans, LowerError, LoweringInput, Reason, program_kernel};
+use super::registers::integer;
+
+static DIALECTS: LazyLock<Dialects> = LazyLock::new(Dialects::neutral);
+
+/// A tensor of integers in registers.
+#[derive(Debug, Clone, Copy)]
+pub struct RegisterTensor<'a> {
+    /// The name of the parameter that it comes from.
+    pub name: &'a str,
+    /// Its layout.
+    pub layout: &'a LinearLayout,
+    /// Bits of an element.
+    pub element_bits: u32,
+}
+
+impl RegisterTensor<'_> {
+    /// The type of the tensor.
+    ///
+    /// # Errors
+    /// [`Reason::Movement`] if memory holds no elements of this width.
+    pub fn ty(&self) -> Result<TileType, Reason> {
+        let element = TileType::integer(integer(self.element_bits)?.bits());
+        let layout = in_order(self.layout)?;
+        let shape: Vec<u64> = layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
+        Ok(TileType::tensor(shape, element, Some(name(&layout))))
+    }
+}
+
+/// The kernel of a function of these tensors, whose operations `body` adds; the values that it gives are the function's
+/// results. The parameters are those of [`program_kernel`].
+///
+/// # Errors
+/// [`LowerError`].
+pub fn tensor_kernel(
+    name: &str,
+    tensors: &[RegisterTensor<'_>],
+    means: Means<'_>,
+    body: impl FnOnce(&mut FunctionBuilder<'_>, &[Value], &mut FixedPlans) -> Result<Vec<Value>, Reason>,
+) -> Result<Kernel, LowerError> {
+    let failed = |reason| LowerError::of_function(name, None, reason);
+    let types = tensors.iter().map(RegisterTensor::ty).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let mut builder = FunctionBuilder::new(&DIALECTS, name, types);
+    let arguments = builder.arguments().to_vec();
+    arguments.iter().zip(tensors).for_each(|(&argument, tensor)| builder.name(argument, tensor.name));
+    let mut plans = FixedPlans::default();
+    let results = body(&mut builder, &arguments, &mut plans).map_err(failed)?;
+    let types = results.iter().map(|&result| builder.ty(result).clone()).collect();
+    builder.op(tt::RETURN).operands("srcs", &results).done().map_err(|error| failed(error.into()))?;
+    let function = &builder.results(types).finish();
+    let bits = |dim| tensors.first().map_or(0, |tensor| tensor.layout.in_bits(dim));
+    let machine = &LaunchConfig { means, families: &Neutral, lanes: 1 << bits(Dim::LANE), warps: 1 << bits(Dim::WARP) };
+    let (facts, layouts) = (&AxisInfoMap::of(function), &LayoutCache::new(machine.families));
+    program_kernel(&LoweringInput { function, facts, layouts, machine, plans: &plans })
+}
+
+/// A kernel that reads a tensor into the layout `src`, converts it by `plan`, and writes the registers out.
+///
+/// Its parameters are two pointers to global memory, as [`program_kernel`] has them for a function of one tensor and one result.
+/// The kernel is launched in clusters if the plan asks for them.
+///
+/// # Errors
+/// [`LowerError`]: the plan is not for these layouts, or no element has this width.
+pub fn conversion_kernel(
+    name: &str,
+    [src, dst]: [&LinearLayout; 2],
+    element_bits: u32,
+    plan: &Plan,
+    means: Means<'_>,
+) -> Result<Kernel, LowerError> {
+    let tensor = RegisterTensor { name: "tensor", layout: src, element_bits };
+    tensor_kernel(name, &[tensor], means, |builder, tensors, plans| {
+        let converted = RegisterTensor { layout: dst, ..tensor }.ty()?;
+        let op = builder.op(ttg::CONVERT_LAYOUT).operand(tensors[0]).result(converted).done()?;
+        plans.conversions.insert(op, plan.clone());
+        Ok(builder.body().op(op).results.to_vec())
+    })
+}
