@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tilewright_layout::families::Neutral;
-use tilewright_layout::{FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleUse, Spellings};
+use tilewright_layout::{FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleUse, AttributeSyntaxes};
 use tilewright_plugin::Target;
 
 use crate::{Answers, Devices};
@@ -185,7 +185,7 @@ impl Context {
     /// for: what a case that has just run was about.
     pub(crate) fn take_asked(&self) -> Vec<(String, Layout)> {
         let asked = std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner));
-        let spellings = Spellings::of_families(&self.families());
+        let spellings = AttributeSyntaxes::of_families(&self.families());
         let described = |asked: Asked| {
             let sizes: Vec<_> = asked.shape.iter().map(u64::to_string).collect();
             (format!("{} of {}", spellings.text(&asked.spec), sizes.join("x")), asked.layout)

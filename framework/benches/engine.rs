@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use tilewright_assign::{LaunchConfig, Strategy, assign};
 use tilewright_layout::families::Neutral;
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_target::TargetDescription;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text;
@@ -53,7 +53,7 @@ fn most_bytes(work: impl FnOnce()) -> usize {
 fn long_programs(criterion: &mut Criterion) {
     let target = include_str!("../../targets/h100.toml");
     let target = TargetDescription::from_toml("h100.toml", target).expect("a target");
-    let machine = LaunchConfig { means: Means::of(&target), families: &Neutral, lanes: 32, warps: 4 };
+    let machine = LaunchConfig { context: PlanContext::of(&target), families: &Neutral, lanes: 32, warps: 4 };
     for (name, strategy) in [("propagation", Strategy::Propagation), ("least cost", Strategy::LeastCost)] {
         let mut group = criterion.benchmark_group(name);
         group.sample_size(10);

@@ -24,19 +24,19 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # use tilewright::Session;
 //! # use tilewright::plugin::Discovery;
-//! use tilewright::LayoutQuestion;
-//! use tilewright::plan::{self, Means};
+//! use tilewright::LayoutRequest;
+//! use tilewright::plan::{self, PlanContext};
 //!
 //! # let session = Session::builder(tilewright_targets::catalogue()?).discovery(Discovery::default()).open()?;
 //! let layout = |text: &str| -> Result<_, Box<dyn std::error::Error>> {
-//!     Ok(LayoutQuestion::from_text(text)?.resolve(&session, None, &[32, 32])?)
+//!     Ok(LayoutRequest::from_text(text)?.resolve(&session, None, &[32, 32])?)
 //! };
 //! let rows = layout("#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>")?;
 //! let columns = layout("#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>")?;
 //!
 //! let target = session.catalogue().get("h100")?;
-//! let plan = plan::convert(&rows, &columns, 32, Means::of(target))?;
-//! assert!(plan.figures.counts.wavefronts_loaded >= plan.figures.bound.wavefronts_loaded);
+//! let plan = plan::convert(&rows, &columns, 32, PlanContext::of(target))?;
+//! assert!(plan.stats.counts.wavefronts_loaded >= plan.stats.bound.wavefronts_loaded);
 //! # Ok(())
 //! # }
 //! ```
@@ -46,12 +46,12 @@
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # use tilewright::{LayoutQuestion, Session};
+//! # use tilewright::{LayoutRequest, Session};
 //! use tilewright::plugin::{CompileOptions, Emit};
 //!
 //! # let session = Session::builder(tilewright_targets::catalogue()?).open()?;
 //! # let layout = |text: &str| -> Result<_, Box<dyn std::error::Error>> {
-//! #     Ok(LayoutQuestion::from_text(text)?.resolve(&session, None, &[32, 32])?)
+//! #     Ok(LayoutRequest::from_text(text)?.resolve(&session, None, &[32, 32])?)
 //! # };
 //! # let rows = layout("#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>")?;
 //! # let columns = layout("#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>")?;
@@ -78,12 +78,12 @@
 mod builder;
 pub mod operations;
 mod program;
-mod question;
+mod request;
 mod session;
 
 pub use builder::{SessionBuilder, SessionError};
 pub use program::{ChosenSizes, ProgramCompiler, ProgramError, ProgramOptions, Stage};
-pub use question::{LayoutQuestion, QuestionError};
+pub use request::{LayoutRequest, LayoutRequestError};
 pub use session::{PipelineError, Session};
 
 /// Layouts, the families that build them, their texts and JSON, and CuTe's algebra.
@@ -91,7 +91,7 @@ pub mod layout {
     #[doc(inline)]
     pub use tilewright_layout::{
         Dim, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, MemoryLayout,
-        Padding, Space, Spellings, cute, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json,
+        Padding, Space, AttributeSyntaxes, cute, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json,
         text::TextError,
     };
 }
@@ -100,10 +100,10 @@ pub mod layout {
 pub mod plan {
     #[doc(inline)]
     pub use tilewright_plan::movement::{
-        Accessor, AxisStride, BankModel, Bound, BoxCopy, ConsecutiveCopy, Constraints, CopyQuestion, Gather,
-        GlobalAccess, GlobalTensor, Kind, Means, MemoryChoice, MovementError, Path, Plan, PlanFigures, Reduction,
+        Accessor, AxisStride, BankModel, Bound, TensorCopy, ConsecutiveCopy, Constraints, AsyncCopySpec, Gather,
+        GlobalAccess, GlobalTensor, Kind, PlanContext, MemoryChoice, MovementError, Path, Plan, PlanStats, Reduction,
         Rejected, Scan, ScanDirection, ScratchLayout, SharedAccess, SharedCopy, access_global, access_shared,
-        candidates, choose_memory, conflicts, convert, copy_from_shared, copy_to_shared, gather, gathers, reduce,
+        candidates, choose_shared_layout, conflicts, convert, copy_from_shared, copy_to_shared, gather, gathers, reduce,
         reductions, scan, slots,
     };
 

@@ -11,10 +11,10 @@ use thiserror::Error;
 
 use tilewright_kernel::{self as kernel, Module};
 use tilewright_layout::{
-    Families, FamilyError, FamilySet, FamilySpec, Layout, LinearLayout, Spellings, families::Neutral,
+    Families, FamilyError, FamilySet, FamilySpec, Layout, LinearLayout, AttributeSyntaxes, families::Neutral,
 };
 use tilewright_lower as lower;
-use tilewright_plan::movement::{self, Means, MovementError, Plan};
+use tilewright_plan::movement::{self, PlanContext, MovementError, Plan};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Target};
 use tilewright_plugin::{Registry, RegistryError};
 use tilewright_target::{Catalogue, CatalogueError, Instruction, InstructionKind};
@@ -144,14 +144,14 @@ impl Session {
     ///
     /// # Errors
     /// [`PipelineError::Target`], [`PipelineError::Plugin`] of the target that is named.
-    pub fn spellings(&self, target: Option<&str>) -> Result<Spellings, PipelineError> {
+    pub fn spellings(&self, target: Option<&str>) -> Result<AttributeSyntaxes, PipelineError> {
         let targets: Vec<_> = match target {
             Some(name) => vec![self.target_without_table(name)?],
             None => self.one_target_a_plugin().iter().filter_map(|name| self.target_without_table(name).ok()).collect(),
         };
         let neutral: &dyn Families = &Neutral;
         let all = std::iter::once(neutral).chain(targets.iter().map(|target| target.families())).collect();
-        Ok(Spellings::of_families(&FamilySet::new(all)))
+        Ok(AttributeSyntaxes::of_families(&FamilySet::new(all)))
     }
 
     /// The linear map of a distributed layout.
@@ -215,8 +215,8 @@ impl Session {
             return Ok(plan.clone());
         }
         let instructions = self.instructions_of(target, &[InstructionKind::SharedMove])?;
-        let means = Means::of(self.catalogue.get(target)?).with_instructions(&instructions);
-        let plan = movement::convert(src, dst, element_bits, means)?;
+        let context = PlanContext::of(self.catalogue.get(target)?).with_instructions(&instructions);
+        let plan = movement::convert(src, dst, element_bits, context)?;
         let mut plans = plans();
         if plans.len() >= MOST_PLANS {
             plans.clear();
@@ -243,7 +243,7 @@ impl Session {
             [src, dst],
             element_bits,
             &plan,
-            Means::of(self.catalogue.get(target)?),
+            PlanContext::of(self.catalogue.get(target)?),
         )?;
         let module = Module { kernels: vec![kernel] };
         kernel::verify(&module)?;

@@ -9,7 +9,7 @@ impl fmt::Display for Played {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} ({}) on {}", self.target, self.architecture, self.device)?;
         groups(f, &self.cases)?;
-        figures(f, &self.cases)?;
+        stats(f, &self.cases)?;
         for case in self.cases.iter().filter(|case| case.status != PlayedStatus::Pass) {
             writeln!(f, "{} {}\n    {}", case.status, case.name, case.detail)?;
         }
@@ -45,7 +45,7 @@ fn microseconds(nanoseconds: u64) -> String {
 }
 
 /// Of each figure a table: each way at each point, how many times longer the base takes as predicted and as measured.
-fn figures(f: &mut fmt::Formatter<'_>, cases: &[PlayedCase]) -> fmt::Result {
+fn stats(f: &mut fmt::Formatter<'_>, cases: &[PlayedCase]) -> fmt::Result {
     let mut points: BTreeMap<(&str, &str), Vec<&PlayedCase>> = BTreeMap::new();
     for case in cases {
         if let Some(figure) = &case.figure {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tilewright_layout::{Dim, LinearLayout, layout_from_json};
-use tilewright_plan::movement::{Means, ScanDirection, convert, gather, reduce, scan};
+use tilewright_plan::movement::{PlanContext, ScanDirection, convert, gather, reduce, scan};
 use tilewright_target::{Instruction, TargetDescription};
 use tilewright_testkit::known_answers::Answers;
 use tilewright_testkit::shared_data;
@@ -32,9 +32,9 @@ struct Product {
 
 impl Conversion<'_> {
     fn plan(&self, by_rows: bool) {
-        let means = Means::of(&self.target.target);
-        let means = if by_rows { means.with_instructions(&self.target.rows) } else { means };
-        let plan = convert(black_box(&self.src), black_box(&self.dst), self.bits, means);
+        let plan_context = PlanContext::of(&self.target.target);
+        let plan_context = if by_rows { plan_context.with_instructions(&self.target.rows) } else { plan_context };
+        let plan = convert(black_box(&self.src), black_box(&self.dst), self.bits, plan_context);
         black_box(plan.expect("a plan"));
     }
 

@@ -1,8 +1,8 @@
 //! Rows that copy a box of a tensor or a span of bytes, and the maps that they are shown with.
 
 use tilewright_kernel::{Outside, TensorMap};
-use tilewright_plan::movement::Means;
-use tilewright_target::{BoxArrangement, BoxOperand, Completion, Instruction, Operand, TargetDescription};
+use tilewright_plan::movement::PlanContext;
+use tilewright_target::{TensorCopyLayout, TensorCopyOperand, Completion, Instruction, Operand, TargetDescription};
 use tilewright_verify::kernels::{Bulk, BulkFlaw};
 use tilewright_verify::{CheckFailure, TestCase, box_copy_case, box_origins, check_emulated, span_copy_case};
 
@@ -13,7 +13,7 @@ use crate::{Context, Verdict};
 pub(super) const SPAN_BYTES: u32 = 1040;
 
 /// The box of a row, where it copies one.
-pub(super) fn box_operand(row: &Instruction) -> Option<&BoxOperand> {
+pub(super) fn box_operand(row: &Instruction) -> Option<&TensorCopyOperand> {
     row.operands.iter().find_map(|operand| match operand {
         Operand::Box(operand) => Some(operand),
         _ => None,
@@ -26,7 +26,7 @@ pub(super) fn way(row: &Instruction) -> &'static str {
 }
 
 /// A map of boxes of an arrangement, of sizes that are no powers of two where they may be others.
-pub(super) fn map_of(operand: &BoxOperand, arrangement: &BoxArrangement, element_bits: u32) -> TensorMap {
+pub(super) fn map_of(operand: &TensorCopyOperand, arrangement: &TensorCopyLayout, element_bits: u32) -> TensorMap {
     let row_bytes = arrangement.row_bytes.unwrap_or(3 * operand.row_grain);
     let mut box_sizes = vec![row_bytes * 8 / element_bits, 9, 2, 3, 1];
     box_sizes.truncate(operand.rank as usize);
@@ -60,8 +60,8 @@ pub(super) fn everywhere(row: &Instruction, map: &TensorMap, target: &TargetDesc
 
 /// Checks a case of a row on the emulator.
 pub(super) fn emulated(case: TestCase, row: &Instruction, target: &TargetDescription) -> Result<(), CheckFailure> {
-    let means = Means::of(target).with_instructions(std::slice::from_ref(row));
-    check_emulated(&case.with_exact_bits(), means).map(drop)
+    let plan_context = PlanContext::of(target).with_instructions(std::slice::from_ref(row));
+    check_emulated(&case.with_exact_bits(), plan_context).map(drop)
 }
 
 fn origins(map: &TensorMap) -> impl Iterator<Item = Vec<i32>> {

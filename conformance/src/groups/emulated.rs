@@ -1,7 +1,7 @@
 //! What movements that are planned and run on the emulator are found to be.
 
 use tilewright_emulator::RunReport;
-use tilewright_plan::movement::{Means, MovementError};
+use tilewright_plan::movement::{PlanContext, MovementError};
 use tilewright_verify::{CheckFailure, TestCase, check_emulated};
 
 use crate::{Level, Verdict};
@@ -17,9 +17,9 @@ pub(super) fn refused(error: MovementError) -> Verdict {
 /// Checks a test case on the emulator: what was executed, or the verdict on a plan that does not do what it says.
 pub(super) fn executed<'a>(
     case: Result<TestCase, CheckFailure>,
-    means: impl Into<Means<'a>>,
+    plan_context: impl Into<PlanContext<'a>>,
 ) -> Result<RunReport, Verdict> {
-    case.and_then(|case| check_emulated(&case, means))
+    case.and_then(|case| check_emulated(&case, plan_context))
         .map_err(|wrong| Verdict::fail(Level::Emulated, wrong.to_string()))
 }
 

@@ -81,7 +81,7 @@ pub fn shown(
     let bytes: u64 = bits.iter().map(|&bits| u64::from(bits / 8)).sum();
     let handed_out = if plan.hands_out() { lines(layout, along.dim()) } else { 0 };
     stores_once(&report, bytes * (parts(layout, along.dim()).map_err(broken)? + handed_out))?;
-    Ok(at_bound(plan.figures.above_bound.as_deref()))
+    Ok(at_bound(plan.stats.above_bound.as_deref()))
 }
 
 /// How many partial results differ: for each result, the different sets of elements that a warp holds of it. As the

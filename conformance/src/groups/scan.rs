@@ -97,5 +97,5 @@ pub fn plan(context: &Context, scan: &ScanAlong) -> Result<(LinearLayout, Scan),
 pub fn shown(context: &Context, scan: &ScanAlong, layout: &LinearLayout, plan: &Scan) -> Result<Verdict, Verdict> {
     let (along, target) = (&scan.along, context.target().description());
     executed(scan_case((layout, along.dim()), &along.element_bits(), (plan, scan.direction), target), target)?;
-    Ok(at_bound(plan.figures.above_bound.as_deref()))
+    Ok(at_bound(plan.stats.above_bound.as_deref()))
 }

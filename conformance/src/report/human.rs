@@ -108,8 +108,8 @@ impl<W: Write> Human<W> {
 
     fn reasons(&mut self, tally: &Tally) -> io::Result<()> {
         if let Some(count) = tally.statuses.get(&Status::Quality).filter(|count| **count > 0) {
-            let means = "right, but above the bound that no plan can go below; --message-format json says why";
-            writeln!(self.to, "{} ({count}): {means}", Status::Quality)?;
+            let plan_context = "right, but above the bound that no plan can go below; --message-format json says why";
+            writeln!(self.to, "{} ({count}): {plan_context}", Status::Quality)?;
         }
         for reason in reasons(tally) {
             let example = reason.names.first().unwrap_or(&"");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tilewright_kernel as kernel;
 use tilewright_kernel::Module;
-use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse, Spelling};
+use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse, AttributeSyntax};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, Target};
 use tilewright_target::{Instruction, TargetDescription};
 
@@ -135,7 +135,7 @@ impl Families for LyingFamilies {
         self.real.families().samples(use_case)
     }
 
-    fn spellings(&self) -> Vec<Spelling> {
+    fn spellings(&self) -> Vec<AttributeSyntax> {
         self.real.families().spellings()
     }
 }

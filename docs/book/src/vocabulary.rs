@@ -109,7 +109,7 @@ fn code_and_comment(line: &str) -> (String, &str) {
     (code, "")
 }
 
-/// `SharedOut` and `shared_out` are the words `shared` and `out`.
+/// `WarpPartition` and `warp_partition` are the words `shared` and `out`.
 fn words_of_name(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut lower = false;

@@ -31,7 +31,7 @@ pub fn assign(module: &TileModule, machine: &LaunchConfig<'_>, strategy: Strateg
     if module.attributes.get("ttg.num-ctas").and_then(tilewright_tile::Attribute::as_integer).unwrap_or(1) != 1 {
         return Err(wrong("programs of several blocks in a cluster get no layouts"));
     }
-    check_block(machine.lanes.into(), machine.warps.into(), machine.means.target)?;
+    check_block(machine.lanes.into(), machine.warps.into(), machine.context.target)?;
     if !machine.warps.is_power_of_two() {
         return Err(wrong("a block has a power of two of warps"));
     }

@@ -24,7 +24,7 @@ pub(super) struct Effort {
 impl Effort {
     /// What an operation of a kind does in a layout; nothing of what depends on more than that.
     pub(super) fn of(kind: &Kind, layout: &LinearLayout, machine: &LaunchConfig<'_>) -> Result<Self, MovementError> {
-        let (target, registers) = (machine.means.target, registers(layout));
+        let (target, registers) = (machine.context.target, registers(layout));
         let plain = |issues: &f64| issues / ISSUE * registers;
         Ok(match kind {
             Kind::Elementwise(issues) => Self { plain: plain(issues), ..Self::default() },
@@ -35,11 +35,11 @@ impl Effort {
                 Self { accesses: plan.accesses, bytes, ..Self::default() }
             }
             Kind::Reduce(axis, widths, issues) => {
-                let counts = reduce(layout, Dim::tensor(*axis), widths, target)?.figures.counts;
+                let counts = reduce(layout, Dim::tensor(*axis), widths, target)?.stats.counts;
                 Self { plain: plain(issues), counts, ..Self::default() }
             }
             Kind::Scan(axis, widths, direction, issues) => {
-                let counts = scan(layout, Dim::tensor(*axis), widths, *direction, target)?.figures.counts;
+                let counts = scan(layout, Dim::tensor(*axis), widths, *direction, target)?.stats.counts;
                 Self { plain: plain(issues), counts, ..Self::default() }
             }
             Kind::Nothing | Kind::Gather(..) | Kind::Product => Self::default(),

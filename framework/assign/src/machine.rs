@@ -1,13 +1,13 @@
 //! For what layouts are assigned.
 
 use tilewright_layout::Families;
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 
 /// The target of a program, with the block that its launch has.
 #[derive(Clone, Copy)]
 pub struct LaunchConfig<'a> {
     /// The target, and what plans of movement and of products may use of it.
-    pub means: Means<'a>,
+    pub context: PlanContext<'a>,
     /// The families of layouts that types may name.
     pub families: &'a dyn Families,
     /// Lanes of a warp.
@@ -19,7 +19,7 @@ pub struct LaunchConfig<'a> {
 impl std::fmt::Debug for LaunchConfig<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Machine")
-            .field("target", &self.means.target.name)
+            .field("target", &self.context.target.name)
             .field("lanes", &self.lanes)
             .field("warps", &self.warps)
             .finish_non_exhaustive()

@@ -82,10 +82,10 @@ impl<'a> Prices<'a> {
         if let Some(&known) = self.conversions.borrow().get(&(from, to, bits)) {
             return known;
         }
-        let price = match convert(&self.pool.get(from), &self.pool.get(to), bits, self.machine.means) {
+        let price = match convert(&self.pool.get(from), &self.pool.get(to), bits, self.machine.context) {
             Ok(plan) => {
-                let issued = slots_with_accesses(&plan.figures.counts, ACCESS_SLOTS);
-                let waited = waited(&plan.figures.counts, self.machine.means.target);
+                let issued = slots_with_accesses(&plan.stats.counts, ACCESS_SLOTS);
+                let waited = waited(&plan.stats.counts, self.machine.context.target);
                 Converted { issued, waited, shared: matches!(plan.path, Path::Shared | Path::Mixed) }
             }
             Err(_) => Converted { issued: IMPOSSIBLE, waited: 0.0, shared: false },
@@ -127,7 +127,7 @@ impl<'a> Prices<'a> {
 
     fn gathering(&self, axis: usize, bits: u32, source: LayoutId, indices: LayoutId) -> f64 {
         let (source, indices) = (self.pool.get(source), self.pool.get(indices));
-        let plan = gather(&source, &indices, Dim::tensor(axis), bits, self.machine.means.target);
+        let plan = gather(&source, &indices, Dim::tensor(axis), bits, self.machine.context.target);
         plan.map_or(IMPOSSIBLE, |plan| plan.expected_slots())
     }
 

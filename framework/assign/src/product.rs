@@ -7,7 +7,7 @@ use super::LaunchConfig;
 use super::chain;
 use super::layouts::{LayoutTransfer, in_order};
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
-use tilewright_plan::contract::{ContractError, Contraction, MmaProblem, Scale, SharedOut, plan};
+use tilewright_plan::contract::{ContractError, Contraction, MmaProblem, Scale, WarpPartition, plan};
 use tilewright_target::ElementType;
 use tilewright_tile::marks::{EXCHANGED, INSTRUCTION, K_WIDTH, LANES_ALONG, N_WIDTH, PENDING, WARPS_ALONG, WHOLE_ROWS};
 use tilewright_tile::{Attribute, Attributes, Body, Op, TileType};
@@ -63,14 +63,14 @@ const LONGEST_CHAIN: u32 = 3;
 /// # Errors
 /// [`ContractError`]: no unit of the target can do it.
 pub fn product(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Result<Product, ContractError> {
-    let question = question(body, op, machine.lanes, machine.warps)?;
+    let problem = problem(body, op, machine.lanes, machine.warps)?;
     let attributes = &body.op(op).attributes;
     let (batches, packed) = (batches(body, op), packed(body, op));
     let makers = chain::makers(body, op);
     let chained = attributes.get(WHOLE_ROWS).is_some() || chain::is_factor(body, op);
     let linked = chained || makers != [None, None];
     // Whoever says the unit has weighed the ways of factors, and what goes on by itself reads them from memory.
-    let is_open = question.unit.is_none() && attributes.get(PENDING).is_none() && batches.is_none();
+    let is_open = problem.unit.is_none() && attributes.get(PENDING).is_none() && batches.is_none();
     let mut made = [None, None];
     if is_open && packed == [None, None] && chain::length(body, op) <= LONGEST_CHAIN {
         for (made, maker) in made.iter_mut().zip(makers) {
@@ -78,13 +78,13 @@ pub fn product(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Result<Produc
             *made = sums.map(|sums| in_order(&sums)).transpose()?;
         }
     }
-    let (plan, batches) = shared_out(&MmaProblem { chained, linked, made, ..question }, batches, machine)?;
+    let (plan, batches) = warp_partition(&MmaProblem { chained, linked, made, ..problem }, batches, machine)?;
     let factor = |side: usize| -> Result<Option<LinearLayout>, ContractError> {
         let layout = [&plan.a, &plan.b][side];
         if layout.ins().contains(Dim::OFFSET) {
             return Ok(None);
         }
-        let whole = over_chunks(layout, 1 - side, plan.question.shape[2])?;
+        let whole = over_chunks(layout, 1 - side, plan.problem.shape[2])?;
         let held = match packed[side] {
             Some(axis) => LayoutTransfer::Halved(axis).of(&whole)?,
             None => whole,
@@ -92,8 +92,8 @@ pub fn product(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Result<Produc
         Ok(Some(over_batches(&held, batches)?))
     };
     let scale = |side: usize| -> Result<Option<LinearLayout>, ContractError> {
-        let (Some(layout), Some(scale)) = (&plan.scales[side], plan.question.scales[side]) else { return Ok(None) };
-        let blocks = (plan.question.shape[2] / scale.block).max(1);
+        let (Some(layout), Some(scale)) = (&plan.scales[side], plan.problem.scales[side]) else { return Ok(None) };
+        let blocks = (plan.problem.shape[2] / scale.block).max(1);
         let whole = over_chunks(layout, 1, blocks)?;
         // The plan has a register for each of the factor's; as tile values scales are held once.
         let held = LayoutTransfer::Cut(Vec::new()).of(&whole)?;
@@ -106,23 +106,23 @@ pub fn product(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Result<Produc
 
 /// The plan of one matrix by all warps; of several by fewer warps each, so that no two warps hold the same, where the same
 /// unit does it from registers.
-fn shared_out(
-    question: &MmaProblem,
+fn warp_partition(
+    problem: &MmaProblem,
     count: Option<u64>,
     machine: &LaunchConfig<'_>,
 ) -> Result<(Contraction, Option<Batches>), ContractError> {
-    let whole = match plan(question, machine.means) {
-        Err(ContractError::Impossible { .. }) if question.chained => {
-            plan(&MmaProblem { chained: false, ..question.clone() }, machine.means)?
+    let whole = match plan(problem, machine.context) {
+        Err(ContractError::Impossible { .. }) if problem.chained => {
+            plan(&MmaProblem { chained: false, ..problem.clone() }, machine.context)?
         }
         other => other?,
     };
     let Some(count) = count else { return Ok((whole, None)) };
     let in_registers = |plan: &Contraction| [&plan.a, &plan.b].iter().all(|factor| !factor.ins().contains(Dim::OFFSET));
-    let most = count.trailing_zeros().min(question.warps.trailing_zeros());
+    let most = count.trailing_zeros().min(problem.warps.trailing_zeros());
     for groups in (1..=most).rev() {
-        let fewer = MmaProblem { warps: question.warps >> groups, chained: whole.question.chained, ..question.clone() };
-        match plan(&fewer, machine.means) {
+        let fewer = MmaProblem { warps: problem.warps >> groups, chained: whole.problem.chained, ..problem.clone() };
+        match plan(&fewer, machine.context) {
             Ok(own) if own.row() == whole.row() && in_registers(&own) => {
                 return Ok((own, Some(Batches { count, groups })));
             }
@@ -137,7 +137,7 @@ fn shared_out(
 ///
 /// # Errors
 /// [`ContractError::Impossible`] for types that no product has.
-pub fn question(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaProblem, ContractError> {
+pub fn problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaProblem, ContractError> {
     let shape = |group: &str| body.operand(op, group).and_then(|value| body.ty(value).shape()).unwrap_or_default();
     let (a, c) = (shape("a"), shape("c"));
     let rank = c.len();
@@ -156,11 +156,11 @@ pub fn question(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaProble
     let attributes = &body.op(op).attributes;
     let unit = attributes.get(INSTRUCTION).and_then(Attribute::as_text).map(str::to_owned);
     let number = |name: &str| attributes.get(name).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
-    let shared_out = shared_out_as_said(attributes)?;
-    Ok(MmaProblem { unit, shared_out, k_width: number(K_WIDTH), n_width: number(N_WIDTH), ..asked })
+    let warp_partition = shared_out_as_said(attributes)?;
+    Ok(MmaProblem { unit, warp_partition, k_width: number(K_WIDTH), n_width: number(N_WIDTH), ..asked })
 }
 
-fn shared_out_as_said(attributes: &Attributes) -> Result<Option<SharedOut>, ContractError> {
+fn shared_out_as_said(attributes: &Attributes) -> Result<Option<WarpPartition>, ContractError> {
     let Some(said) = attributes.get(WARPS_ALONG) else { return Ok(None) };
     let warps = match said {
         Attribute::Array(_, warps) => <[u64; 2]>::try_from(&warps[..]).ok(),
@@ -172,25 +172,25 @@ fn shared_out_as_said(attributes: &Attributes) -> Result<Option<SharedOut>, Cont
         )));
     };
     let lanes = attributes.get(LANES_ALONG).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
-    Ok(Some(SharedOut { exchanged: attributes.get(EXCHANGED).is_some(), warps, lanes }))
+    Ok(Some(WarpPartition { exchanged: attributes.get(EXCHANGED).is_some(), warps, lanes }))
 }
 
 /// Says in the attributes of a product by which unit it is carried out, and how that is shared out.
-pub(super) fn say(attributes: &mut Attributes, question: &MmaProblem) {
+pub(super) fn say(attributes: &mut Attributes, problem: &MmaProblem) {
     let number = |value: u64| Attribute::integer(value as i64, TileType::integer(32));
-    if let Some(unit) = &question.unit {
+    if let Some(unit) = &problem.unit {
         attributes.set(INSTRUCTION, Attribute::Text(unit.as_str().into()));
     }
-    let shared = question.shared_out;
+    let shared = problem.warp_partition;
     let numbers = [
-        (K_WIDTH, question.k_width),
-        (N_WIDTH, question.n_width),
+        (K_WIDTH, problem.k_width),
+        (N_WIDTH, problem.n_width),
         (LANES_ALONG, shared.and_then(|shared| shared.lanes)),
     ];
     for (name, value) in numbers {
         value.map(|value| attributes.set(name, number(value)));
     }
-    if let Some(SharedOut { exchanged, warps, .. }) = shared {
+    if let Some(WarpPartition { exchanged, warps, .. }) = shared {
         attributes.set(WARPS_ALONG, Attribute::Array(TileType::integer(64), warps.to_vec()));
         exchanged.then(|| attributes.set(EXCHANGED, Attribute::Unit));
     }

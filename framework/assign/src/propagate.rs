@@ -41,7 +41,7 @@ pub(super) fn propagate<'s, 'a>(
 pub(super) fn anchored(kind: &Kind, machine: &LaunchConfig<'_>, pool: &Pool) -> Result<Option<LayoutId>, EngineError> {
     let Kind::Access(access) = kind else { return Ok(None) };
     let (lanes, warps) = (u64::from(machine.lanes), u64::from(machine.warps));
-    let layout = coalesced_layout(&access.named.tensor, access.named.bits, lanes, warps, machine.means.target)?;
+    let layout = coalesced_layout(&access.named.tensor, access.named.bits, lanes, warps, machine.context.target)?;
     Ok(Some(pool.layout(&layout)?))
 }
 

@@ -126,7 +126,7 @@ fn of_value(body: &Body, value: Value) -> ValueReport {
 fn of_conversion(body: &Body, state: &State<'_, '_>, left: &Left, machine: &LaunchConfig<'_>) -> ConversionReport {
     let graph: &Graph<'_> = state.graph;
     let (from, to) = (graph.pool.get(left.from), graph.pool.get(left.to));
-    let plan = convert(&from, &to, graph.bits[left.value.index()], machine.means).ok();
+    let plan = convert(&from, &to, graph.bits[left.value.index()], machine.context).ok();
     let users = graph.users[left.value.index()].iter();
     let users = users.filter(|(node, view)| state.at(*node, *view) == Some(left.to));
     let mut wanted_by: Vec<String> =
@@ -138,7 +138,7 @@ fn of_conversion(body: &Body, state: &State<'_, '_>, left: &Left, machine: &Laun
         from: graph.pool.name(left.from).text().to_owned(),
         to: graph.pool.name(left.to).text().to_owned(),
         path: plan.as_ref().map(|plan| plan.path),
-        slots: plan.map_or(f64::INFINITY, |plan| slots(&plan.figures.counts)),
+        slots: plan.map_or(f64::INFINITY, |plan| slots(&plan.stats.counts)),
         weight: graph.weights[left.value.index()],
         wanted_by,
     }

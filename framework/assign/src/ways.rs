@@ -68,7 +68,7 @@ fn keep(
     of: &Multiplication,
     machine: &LaunchConfig<'_>,
 ) -> Result<(), EngineError> {
-    if of.product.plan.question.made == [None, None] {
+    if of.product.plan.problem.made == [None, None] {
         return Ok(());
     }
     let operation = body.op(of.op).name().to_owned();
@@ -104,13 +104,13 @@ fn best_way(
     let operation = body.op(of.op).name().to_owned();
     let wrong = |source| EngineError::Product { operation: operation.clone(), source };
     let weight = of.nodes.iter().flatten().map(|&node| state.graph.nodes[node].weight).fold(1.0, f64::max);
-    let own = |product: &Product| weight * product.plan.own_slots(machine.means.target);
+    let own = |product: &Product| weight * product.plan.own_slots(machine.context.target);
     let before = (state.total(), own(&of.product));
     let waiting = waits(state);
     let mut best = None;
     let mut least = before;
-    for question in ways(&plan.question, plan, MOST, machine.means).map_err(wrong)? {
-        let (attributes, product) = match as_asked(body, of.op, &question, machine) {
+    for problem in ways(&plan.problem, plan, MOST, machine.context).map_err(wrong)? {
+        let (attributes, product) = match as_asked(body, of.op, &problem, machine) {
             Err(ContractError::Impossible { .. }) => continue,
             other => other.map_err(wrong)?,
         };
@@ -133,11 +133,11 @@ fn best_way(
 fn as_asked(
     body: &mut Body,
     op: Op,
-    question: &MmaProblem,
+    problem: &MmaProblem,
     machine: &LaunchConfig<'_>,
 ) -> Result<(Attributes, Product), ContractError> {
     let before = body.op(op).attributes.clone();
-    say(&mut body.op_mut(op).attributes, question);
+    say(&mut body.op_mut(op).attributes, problem);
     let made = product(body, op, machine);
     let said = std::mem::replace(&mut body.op_mut(op).attributes, before);
     Ok((said, made?))

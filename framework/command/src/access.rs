@@ -13,7 +13,7 @@ use tilewright_verify::kernels::{copy_kernel, load_kernel, store_kernel};
 
 use crate::emit::{Answer, Emission};
 use crate::failure::CommandError;
-use crate::figures::Figures;
+use crate::stats::PlanNumbers;
 use crate::tensor::TensorArguments;
 use crate::{GlobalOptions, input};
 
@@ -116,7 +116,7 @@ pub fn global_tensor(shape: &[u64], order: &[usize], alignment: u64) -> Result<G
 fn shared_text(both: &Both<SharedAccess>, bits: u32) -> String {
     let side = |name: &str, access: &SharedAccess| {
         let wide = access.vector_elements * u64::from(bits);
-        format!("{name}: {wide} bits of a lane at once\n{}", Figures::from(&access.figures).text())
+        format!("{name}: {wide} bits of a lane at once\n{}", PlanNumbers::from(&access.stats).text())
     };
     format!("{}\n{}", side("stored", &both.store), side("loaded", &both.load))
 }
@@ -138,7 +138,7 @@ fn global_text(both: &Both<GlobalAccess>, bits: u32, target: &TargetDescription)
 /// Accesses of shared memory as programs read them.
 pub fn shared_answer(both: &Both<SharedAccess>) -> Json {
     let side = |access: &SharedAccess| {
-        let mut answer = Figures::from(&access.figures).json();
+        let mut answer = PlanNumbers::from(&access.stats).json();
         answer["vector_elements"] = json!(access.vector_elements);
         answer
     };

@@ -7,13 +7,13 @@ use tilewright::Session;
 use tilewright_layout::LinearLayout;
 use tilewright_lower::conversion_kernel;
 use tilewright_picture::view::{self, ConversionView};
-use tilewright_plan::movement::{self, Means, Path, Plan, Rejected, ScratchLayout};
+use tilewright_plan::movement::{self, PlanContext, Path, Plan, Rejected, ScratchLayout};
 use tilewright_target::{InstructionKind, TargetDescription};
 
 use crate::draw::{Destination, repeated};
 use crate::emit::{Answer, CodeForm, Emission};
 use crate::failure::CommandError;
-use crate::figures::Figures;
+use crate::stats::PlanNumbers;
 use crate::tensor::TensorArguments;
 use crate::ways::{self, AlternativeLine};
 use crate::{GlobalOptions, input};
@@ -30,7 +30,7 @@ pub struct ConversionOptions {
 }
 
 /// A conversion that has been read.
-pub struct ConversionQuestion {
+pub struct ConversionRequest {
     /// The layout that there is.
     pub src: LinearLayout,
     /// The layout that is wanted.
@@ -41,9 +41,9 @@ pub struct ConversionQuestion {
 
 impl ConversionOptions {
     /// Reads the layouts.
-    pub fn question(&self, session: &Session) -> Result<ConversionQuestion, CommandError> {
+    pub fn request(&self, session: &Session) -> Result<ConversionRequest, CommandError> {
         self.tensor.target(session)?;
-        Ok(ConversionQuestion {
+        Ok(ConversionRequest {
             src: self.tensor.distributed(session, "SRC", &self.src)?,
             dst: self.tensor.distributed(session, "DST", &self.dst)?,
             element_bits: self.tensor.element_bits()?,
@@ -83,28 +83,28 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         return Err(CommandError::Input("-o, --rows and --columns are for pictures: add --draw".to_owned()));
     }
     let session = input::session(global)?;
-    let question = options.conversion.question(&session)?;
+    let request = options.conversion.request(&session)?;
     let target = options.conversion.tensor.target(&session)?;
     let instructions = session.instructions_of(&target.name, &[InstructionKind::SharedMove])?;
-    let means = Means::of(target).with_instructions(&instructions);
-    let means = options.max_scratch.map_or(means, |bytes| means.with_scratch(bytes));
-    let ConversionQuestion { src, dst, element_bits } = &question;
-    let plan = &movement::convert(src, dst, *element_bits, means)?;
+    let context = PlanContext::of(target).with_instructions(&instructions);
+    let context = options.max_scratch.map_or(context, |bytes| context.with_scratch(bytes));
+    let ConversionRequest { src, dst, element_bits } = &request;
+    let plan = &movement::convert(src, dst, *element_bits, context)?;
     let text = || {
         let shown = options.explain || !options.draw;
         let mut text = if shown { explained(plan, src) } else { String::new() };
         if options.explain {
-            let (open, closed) = movement::candidates(src, dst, *element_bits, means)?;
+            let (open, closed) = movement::candidates(src, dst, *element_bits, context)?;
             text += &weighed(plan, open, &closed, &target.name);
         }
         Ok(text)
     };
-    let kernels = || Ok(vec![conversion_kernel("convert", [src, dst], *element_bits, plan, means)?]);
+    let kernels = || Ok(vec![conversion_kernel("convert", [src, dst], *element_bits, plan, context)?]);
     let output = options.destination.output().map(ToOwned::to_owned);
     let emission = Emission { json: options.json, emit: options.emit, output };
     emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })?;
     match options.draw {
-        true => draw(&options.conversion, &question, plan, target, &options.destination),
+        true => draw(&options.conversion, &request, plan, target, &options.destination),
         false => Ok(()),
     }
 }
@@ -112,16 +112,16 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
 /// Draws a plan.
 pub fn draw(
     asked: &ConversionOptions,
-    question: &ConversionQuestion,
+    request: &ConversionRequest,
     plan: &Plan,
     target: &TargetDescription,
     destination: &Destination,
 ) -> Result<(), CommandError> {
     let view = ConversionView {
         name: &format!("conversion of {} {}", asked.tensor.shape, asked.tensor.element),
-        src: &question.src,
-        dst: &question.dst,
-        element_bits: question.element_bits,
+        src: &request.src,
+        dst: &request.dst,
+        element_bits: request.element_bits,
         target,
         plan,
     };
@@ -139,12 +139,12 @@ fn weighed(plan: &Plan, open: Vec<Plan>, closed: &[Rejected<Path>], target: &str
     open.sort_by_key(|way| way.path != plan.path);
     let closed: Vec<_> =
         closed.iter().filter(|way| open.iter().all(|plan| plan.path != way.candidate)).cloned().collect();
-    ways::table(open.iter().map(|plan| AlternativeLine::new(plan.path.to_string(), &plan.figures)), &closed, target)
+    ways::table(open.iter().map(|plan| AlternativeLine::new(plan.path.to_string(), &plan.stats)), &closed, target)
 }
 
 /// The plan as people read it.
 fn explained(plan: &Plan, src: &LinearLayout) -> String {
-    let mut text = format!("path {}: {}\n{}", plan.path, meaning(plan.path), Figures::from(&plan.figures).text());
+    let mut text = format!("path {}: {}\n{}", plan.path, meaning(plan.path), PlanNumbers::from(&plan.stats).text());
     if let Some(swizzle) = plan.swizzle() {
         text += &format!("\n{}", drawn(swizzle, src));
     }
@@ -180,7 +180,7 @@ fn drawn(swizzle: &ScratchLayout, src: &LinearLayout) -> String {
 
 /// The plan as programs read it.
 pub fn answer(plan: &Plan) -> Json {
-    let mut answer = Figures::from(&plan.figures).json();
+    let mut answer = PlanNumbers::from(&plan.stats).json();
     answer["path"] = json!(plan.path);
     answer
 }

@@ -5,14 +5,14 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 
 use tilewright_kernel::Launch;
-use tilewright_plan::movement::{BoxCopy, CopyQuestion, Means, SharedCopy, copy_to_shared};
+use tilewright_plan::movement::{TensorCopy, AsyncCopySpec, PlanContext, SharedCopy, copy_to_shared};
 use tilewright_target::{InstructionKind, TargetDescription};
 use tilewright_verify::kernels::{Stages, pointer_copy_kernel, tensor_copy_kernel};
 
 use crate::access::global_tensor;
 use crate::emit::{Answer, Emission};
 use crate::failure::CommandError;
-use crate::figures::Figures;
+use crate::stats::PlanNumbers;
 use crate::tensor::TensorArguments;
 use crate::{GlobalOptions, input};
 
@@ -56,7 +56,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         return Err(CommandError::Input(format!("--warps {}: expected a power of two", options.warps)));
     }
     let (element_bits, lanes) = (tensor.element_bits()?, target.description().lanes.default);
-    let question = CopyQuestion {
+    let request = AsyncCopySpec {
         global: &from,
         memory: &memory,
         element_bits,
@@ -67,8 +67,8 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     };
     let kinds = [InstructionKind::AsyncCopy, InstructionKind::SharedMove];
     let instructions = session.instructions_of(&tensor.target, &kinds)?;
-    let means = Means::of(target.description()).with_instructions(&instructions);
-    let copy = &copy_to_shared(&question, means)?;
+    let context = PlanContext::of(target.description()).with_instructions(&instructions);
+    let copy = &copy_to_shared(&request, context)?;
     let kernels = || {
         let stages = Stages { buffers: options.stages, tensors: 2 * options.stages, omitted: None };
         let kernel = match copy.boxes() {
@@ -81,8 +81,8 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     options.emission.answer(&session, &tensor.target, Answer { kernels: &kernels, json: &|| answer(copy), text: &text })
 }
 
-fn figures(copy: &SharedCopy) -> Figures<'_> {
-    Figures::new(copy.counts, copy.cost, 0)
+fn stats(copy: &SharedCopy) -> PlanNumbers<'_> {
+    PlanNumbers::new(copy.counts, copy.cost, 0)
 }
 
 fn text(copy: &SharedCopy, target: &TargetDescription) -> String {
@@ -99,7 +99,7 @@ fn text(copy: &SharedCopy, target: &TargetDescription) -> String {
         copy.accesses(),
         copy.transactions,
         target.global.transaction_bytes,
-        figures(copy).text()
+        stats(copy).text()
     );
     text + &closed_text(copy)
 }
@@ -108,7 +108,7 @@ fn closed_text(copy: &SharedCopy) -> String {
     copy.closed.iter().map(|closed| format!("not by {}: {}\n", closed.candidate, closed.reason)).collect()
 }
 
-fn boxes_text(copy: &SharedCopy, boxes: &BoxCopy, target: &TargetDescription) -> String {
+fn boxes_text(copy: &SharedCopy, boxes: &TensorCopy, target: &TargetDescription) -> String {
     let sizes: Vec<_> = boxes.map.box_sizes.iter().map(u32::to_string).collect();
     let axes: Vec<_> = boxes.axes.iter().map(ToString::to_string).collect();
     format!(
@@ -129,7 +129,7 @@ fn boxes_text(copy: &SharedCopy, boxes: &BoxCopy, target: &TargetDescription) ->
 
 /// A copy as programs read it.
 fn answer(copy: &SharedCopy) -> Json {
-    let mut answer = figures(copy).json();
+    let mut answer = stats(copy).json();
     answer["instruction"] = json!(copy.instruction());
     answer["bytes_at_once"] = json!(copy.bytes_at_once());
     answer["accesses"] = json!(copy.accesses());

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use tilewright_layout::{LinearLayout, layout_to_json};
 use tilewright_plan::contract::{self, Contraction, MmaCandidate, MmaProblem, Scale};
-use tilewright_plan::movement::{Means, Rejected};
+use tilewright_plan::movement::{PlanContext, Rejected};
 use tilewright_target::ElementType;
 use tilewright_verify::kernels::mma_kernel;
 
@@ -80,24 +80,24 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let session = input::session(global)?;
     let target = session.catalogue().get(&options.target)?;
     let served = session.served(&target.name)?;
-    let means = Means::of(target).with_instructions(served.as_ref().map_or(&[], |target| target.instructions()));
+    let context = PlanContext::of(target).with_instructions(served.as_ref().map_or(&[], |target| target.instructions()));
     let types = [number("--a", &options.a)?, number("--b", &options.b)?, number("--acc", &options.acc)?];
     let lanes = options.lanes.unwrap_or(target.lanes.default);
-    let mut question = MmaProblem::new([options.m, options.n, options.k], types, lanes, options.warps);
-    question.scales = [scale("--scale-a", &options.scale_a, options)?, scale("--scale-b", &options.scale_b, options)?];
-    question.shuffled = ["a", "b"].map(|factor| options.shuffled.iter().any(|named| named == factor));
-    (question.chained, question.k_width) = (options.chained, options.k_width);
-    question.saturating = options.saturating;
-    let plan = &contract::plan(&question, means)?;
+    let mut request = MmaProblem::new([options.m, options.n, options.k], types, lanes, options.warps);
+    request.scales = [scale("--scale-a", &options.scale_a, options)?, scale("--scale-b", &options.scale_b, options)?];
+    request.shuffled = ["a", "b"].map(|factor| options.shuffled.iter().any(|named| named == factor));
+    (request.chained, request.k_width) = (options.chained, options.k_width);
+    request.saturating = options.saturating;
+    let plan = &contract::plan(&request, context)?;
     let text = || {
-        let mut text = explained(plan, means)?;
+        let mut text = explained(plan, context)?;
         if options.explain {
-            let (candidates, closed) = contract::candidates(&question, means)?;
+            let (candidates, closed) = contract::candidates(&request, context)?;
             text += &ways(&candidates, &closed);
         }
         Ok(text)
     };
-    let kernels = || Ok(vec![mma_kernel(plan, false, means)?]);
+    let kernels = || Ok(vec![mma_kernel(plan, false, context)?]);
     options.emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })
 }
 
@@ -137,8 +137,8 @@ fn answer(plan: &Contraction) -> Json {
 }
 
 /// The plan as people read it.
-fn explained(plan: &Contraction, means: Means<'_>) -> Result<String, CommandError> {
-    let (cost, [m, n], question) = (plan.cost, plan.warps(), &plan.question);
+fn explained(plan: &Contraction, context: PlanContext<'_>) -> Result<String, CommandError> {
+    let (cost, [m, n], request) = (plan.cost, plan.warps(), &plan.problem);
     let turned = if plan.is_transposed() { ", as C^T = B^T A^T" } else { "" };
     let mut text = format!("by {}{turned}\n", plan.unit_name());
     text += &format!(
@@ -155,8 +155,8 @@ fn explained(plan: &Contraction, means: Means<'_>) -> Result<String, CommandErro
         cost.cast_cycles
     );
     text += &format!("{} registers of 32 bits a lane\n", cost.registers);
-    let ([of_a, of_b], [scale_a, scale_b]) = (plan.feeds(means)?, plan.scale_feeds(means)?);
-    let narrow = [question.a, question.b].map(|number| number.bits() < 8);
+    let ([of_a, of_b], [scale_a, scale_b]) = (plan.feeds(context)?, plan.scale_feeds(context)?);
+    let narrow = [request.a, request.b].map(|number| number.bits() < 8);
     let ways = [
         ("a", narrow[0], Some(of_a)),
         ("b", narrow[1], Some(of_b)),
@@ -179,7 +179,7 @@ fn explained(plan: &Contraction, means: Means<'_>) -> Result<String, CommandErro
         };
         text += &format!("{name}: {loads} a warp from global memory, {way}\n");
     }
-    if question.shuffled.contains(&true) {
+    if request.shuffled.contains(&true) {
         let order = plan.shuffle()?;
         text += &format!("\nshuffled memory along K, from place in memory to place in the matrix: {order}\n");
     }

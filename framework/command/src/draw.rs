@@ -12,7 +12,7 @@ mod instruction;
 mod layout;
 mod matrix;
 mod memory;
-mod question;
+mod request;
 
 use clap::Subcommand;
 
@@ -20,7 +20,7 @@ use crate::GlobalOptions;
 use crate::failure::CommandError;
 pub use destination::Destination;
 pub use instruction::draw as draw_instruction;
-pub use question::repeated;
+pub use request::repeated;
 
 /// What to draw.
 #[derive(Debug, Subcommand)]

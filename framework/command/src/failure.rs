@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 
-use tilewright::{PipelineError, QuestionError, SessionError};
+use tilewright::{PipelineError, LayoutRequestError, SessionError};
 use tilewright_layout::text::TextError;
 use tilewright_lower::LowerError;
 use tilewright_picture::PictureError;
@@ -55,9 +55,9 @@ impl CommandError {
     }
 
     /// The failure of reading a layout from `text`, given as `name`.
-    pub fn of_question(name: &str, text: &str, error: QuestionError) -> Self {
+    pub fn of_question(name: &str, text: &str, error: LayoutRequestError) -> Self {
         match error {
-            QuestionError::Notation(error) => Self::Text { name: name.to_owned(), text: text.to_owned(), error },
+            LayoutRequestError::Notation(error) => Self::Text { name: name.to_owned(), text: text.to_owned(), error },
             other => Self::Input(format!("{name}: {other}")),
         }
     }

@@ -8,7 +8,7 @@ use tilewright_verify::kernels::gather_kernel;
 
 use crate::emit::{Answer, Emission};
 use crate::failure::CommandError;
-use crate::figures::Figures;
+use crate::stats::PlanNumbers;
 use crate::tensor::TensorArguments;
 use crate::ways::{self, AlternativeLine};
 use crate::{GlobalOptions, input};
@@ -45,7 +45,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let (axis, bits) = (tensor.axis(options.axis)?, tensor.element_bits()?);
     let plan = &movement::gather(&src, &indices, axis, bits, target)?;
     let text = || {
-        let mut text = format!("path {}\n{}", plan.path, figures(plan).text());
+        let mut text = format!("path {}\n{}", plan.path, stats(plan).text());
         if plan.expected_wavefronts > 0.0 {
             let mean = plan.expected_wavefronts;
             text +=
@@ -62,16 +62,16 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
 }
 
 fn way(plan: &Gather) -> AlternativeLine<'_> {
-    AlternativeLine { slots: plan.expected_slots(), ..AlternativeLine::new(plan.path.to_string(), &plan.figures) }
+    AlternativeLine { slots: plan.expected_slots(), ..AlternativeLine::new(plan.path.to_string(), &plan.stats) }
 }
 
-fn figures(plan: &Gather) -> Figures<'_> {
-    Figures::new(plan.figures.counts, plan.figures.cost, plan.figures.shared_bytes)
+fn stats(plan: &Gather) -> PlanNumbers<'_> {
+    PlanNumbers::new(plan.stats.counts, plan.stats.cost, plan.stats.shared_bytes)
 }
 
 /// The plan as programs read it.
 pub fn answer(plan: &Gather) -> Json {
-    let mut answer = figures(plan).json();
+    let mut answer = stats(plan).json();
     answer["path"] = json!(plan.path);
     answer["expected_wavefronts"] = json!(plan.expected_wavefronts);
     answer["expected_slots"] = json!(plan.expected_slots());

@@ -3,7 +3,7 @@
 use std::num::IntErrorKind;
 use std::time::Duration;
 
-use tilewright::{LayoutQuestion, PipelineError, Session};
+use tilewright::{LayoutRequest, PipelineError, Session};
 use tilewright_kernel::Element;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
 
@@ -75,8 +75,8 @@ pub fn distributed(
     target: Option<&str>,
     shape: &[u64],
 ) -> Result<LinearLayout, CommandError> {
-    let question = LayoutQuestion::from_text(text).map_err(|error| CommandError::of_question(name, text, error))?;
-    question.resolve(session, target, shape).map_err(|error| of_named(name, error))
+    let request = LayoutRequest::from_text(text).map_err(|error| CommandError::of_question(name, text, error))?;
+    request.resolve(session, target, shape).map_err(|error| of_named(name, error))
 }
 
 /// A layout of any kind given as `name`; one given by its bases is a memory layout where it has
@@ -88,19 +88,19 @@ pub fn layout(
     target: Option<&str>,
     shape: &[u64],
 ) -> Result<Layout, CommandError> {
-    match LayoutQuestion::from_text(text).map_err(|error| CommandError::of_question(name, text, error))? {
-        LayoutQuestion::Given(layout) if !is_of_shape(&layout, shape) => {
+    match LayoutRequest::from_text(text).map_err(|error| CommandError::of_question(name, text, error))? {
+        LayoutRequest::Given(layout) if !is_of_shape(&layout, shape) => {
             let outs =
                 layout.outs().iter().map(|(dim, bits)| format!("{dim} 2^{bits}")).collect::<Vec<_>>().join(" x ");
             Err(CommandError::Input(format!(
                 "{name}: the layout is of a tensor of {outs}, which is not the shape given"
             )))
         }
-        LayoutQuestion::Given(layout) if layout.ins().contains(Dim::OFFSET) => {
+        LayoutRequest::Given(layout) if layout.ins().contains(Dim::OFFSET) => {
             Ok(Layout::Memory(MemoryLayout::linear(*layout)))
         }
-        LayoutQuestion::Given(layout) => Ok(Layout::Distributed(*layout)),
-        LayoutQuestion::Family(spec) => session.layout(target, &spec, shape).map_err(|error| of_named(name, error)),
+        LayoutRequest::Given(layout) => Ok(Layout::Distributed(*layout)),
+        LayoutRequest::Family(spec) => session.layout(target, &spec, shape).map_err(|error| of_named(name, error)),
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::Write;
 use clap::Args;
 use serde_json::{Map, Value as Json, json};
 
-use tilewright::LayoutQuestion;
+use tilewright::LayoutRequest;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, layout_to_json};
 
 use crate::failure::CommandError;
@@ -43,16 +43,16 @@ const MOST_BITS: u32 = 20;
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let shape = input::shape(&options.shape)?;
-    let question = LayoutQuestion::from_text(&options.layout)
+    let request = LayoutRequest::from_text(&options.layout)
         .map_err(|error| CommandError::of_question("LAYOUT", &options.layout, error))?;
-    let layout = match &question {
-        LayoutQuestion::Given(layout) => Layout::Distributed((**layout).clone()),
-        LayoutQuestion::Family(spec) => session.layout(options.target.as_deref(), spec, &shape)?,
+    let layout = match &request {
+        LayoutRequest::Given(layout) => Layout::Distributed((**layout).clone()),
+        LayoutRequest::Family(spec) => session.layout(options.target.as_deref(), spec, &shape)?,
     };
     let mut out = std::io::stdout().lock();
     if let Some(notation) = options.notation {
         let spellings = session.spellings(options.target.as_deref())?;
-        writeln!(out, "{}", notation.of(&question, &layout, &spellings)?)?;
+        writeln!(out, "{}", notation.of(&request, &layout, &spellings)?)?;
         return Ok(());
     }
     if options.json {

@@ -13,7 +13,7 @@ mod draw;
 mod emit;
 mod explain;
 mod failure;
-mod figures;
+mod stats;
 mod gather;
 mod global;
 mod input;

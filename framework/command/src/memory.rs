@@ -7,10 +7,10 @@ use serde_json::{Value as Json, json};
 
 use tilewright::Session;
 use tilewright_layout::cute;
-use tilewright_layout::{Layout, Spellings, layout_to_json, spec_to_json};
+use tilewright_layout::{Layout, AttributeSyntaxes, layout_to_json, spec_to_json};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, Means, MemoryChoice, SharedLayoutCandidate,
-    choose_memory,
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, PlanContext, MemoryChoice, SharedLayoutCandidate,
+    choose_shared_layout,
 };
 use tilewright_target::{Direction, InstructionKind};
 
@@ -76,8 +76,8 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         ..Constraints::default()
     };
     let instructions = session.instructions_of(&options.target, &[InstructionKind::SharedMove])?;
-    let means = Means::of(target).with_instructions(&instructions);
-    let choice = choose_memory(&accessors, input::element_bits(&options.element)?, &constraints, means)?;
+    let context = PlanContext::of(target).with_instructions(&instructions);
+    let choice = choose_shared_layout(&accessors, input::element_bits(&options.element)?, &constraints, context)?;
     let mut out = std::io::stdout().lock();
     if options.json {
         writeln!(out, "{}", answer(&choice))?;
@@ -112,7 +112,7 @@ fn weighted(text: &str) -> (u64, &str) {
 }
 
 /// The choice as people read it.
-fn shown(choice: &MemoryChoice, accessors: &[Accessor], spellings: &Spellings) -> String {
+fn shown(choice: &MemoryChoice, accessors: &[Accessor], spellings: &AttributeSyntaxes) -> String {
     let chosen = choice.chosen();
     let mut text = format!("chosen {}: {}\n", chosen.kind, meaning(chosen.kind));
     text += &format!(
@@ -144,16 +144,16 @@ fn meaning(kind: Kind) -> &'static str {
 fn by_accessor(chosen: &SharedLayoutCandidate, accessors: &[Accessor]) -> String {
     let mut table =
         table(["per warp", "times", "wavefronts", "conflicts", "at least", "elements an access", "by"], 1..6);
-    for (figures, accessor) in chosen.accessors.iter().zip(accessors) {
+    for (stats, accessor) in chosen.accessors.iter().zip(accessors) {
         let what = match (accessor.direction, &accessor.copy) {
             (Direction::Store, None) => "store",
             (Direction::Store, Some(_)) => "copy",
             (Direction::Load, _) => "load",
         };
-        let numbers = [accessor.weight, figures.wavefronts, figures.excess, figures.least, figures.vector_elements];
+        let numbers = [accessor.weight, stats.wavefronts, stats.excess, stats.least, stats.vector_elements];
         let mut row = vec![what.to_owned()];
         row.extend(numbers.map(|number| number.to_string()));
-        row.push(figures.instruction.clone().unwrap_or_else(|| "plain accesses".to_owned()));
+        row.push(stats.instruction.clone().unwrap_or_else(|| "plain accesses".to_owned()));
         table.add_row(row);
     }
     table.trim_fmt()
@@ -194,7 +194,7 @@ fn why(candidate: &SharedLayoutCandidate, chosen: &SharedLayoutCandidate) -> Str
 }
 
 /// The layouts of the choice in the notations that have words for them.
-fn texts(chosen: &SharedLayoutCandidate, spellings: &Spellings) -> Vec<(&'static str, String)> {
+fn texts(chosen: &SharedLayoutCandidate, spellings: &AttributeSyntaxes) -> Vec<(&'static str, String)> {
     let memory = chosen.layout();
     let family = memory.to_spec().map(|spec| ("layout", spellings.text(&spec)));
     let cute = cute::of_tensor(&memory).ok().map(|cute| ("in CuTe's notation", cute.to_string()));

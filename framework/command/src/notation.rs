@@ -2,9 +2,9 @@
 
 use clap::ValueEnum;
 
-use tilewright::LayoutQuestion;
+use tilewright::LayoutRequest;
 use tilewright_layout::cute;
-use tilewright_layout::{FamilySpec, Layout, Spellings, spec_to_json};
+use tilewright_layout::{FamilySpec, Layout, AttributeSyntaxes, spec_to_json};
 
 use crate::failure::CommandError;
 
@@ -26,10 +26,10 @@ impl Notation {
     ///
     /// # Errors
     /// [`CommandError::Input`] where the notation has no words for the layout.
-    pub fn of(self, question: &LayoutQuestion, layout: &Layout, spellings: &Spellings) -> Result<String, CommandError> {
+    pub fn of(self, request: &LayoutRequest, layout: &Layout, spellings: &AttributeSyntaxes) -> Result<String, CommandError> {
         Ok(match self {
-            Self::Text => spellings.text(&family(question, layout)?),
-            Self::Json => spec_to_json(&spellings.canonical(&family(question, layout)?)).to_string(),
+            Self::Text => spellings.text(&family(request, layout)?),
+            Self::Json => spec_to_json(&spellings.canonical(&family(request, layout)?)).to_string(),
             Self::Linear => spellings.text(&by_bases(layout)?),
             Self::Cute => {
                 let cute = cute::of_tensor(layout);
@@ -41,9 +41,9 @@ impl Notation {
 }
 
 /// The family that was asked for, or the one of the layout's bases.
-fn family(question: &LayoutQuestion, layout: &Layout) -> Result<FamilySpec, CommandError> {
-    match question {
-        LayoutQuestion::Family(spec) => Ok(spec.clone()),
+fn family(request: &LayoutRequest, layout: &Layout) -> Result<FamilySpec, CommandError> {
+    match request {
+        LayoutRequest::Family(spec) => Ok(spec.clone()),
         _ => by_bases(layout),
     }
 }

@@ -9,7 +9,7 @@ use tilewright_verify::kernels::reduction_kernel;
 
 use crate::emit::{Answer, Emission};
 use crate::failure::CommandError;
-use crate::figures::Figures;
+use crate::stats::PlanNumbers;
 use crate::tensor::TensorArguments;
 use crate::ways::{self, AlternativeLine};
 use crate::{GlobalOptions, input};
@@ -39,7 +39,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let (axis, bits) = (tensor.axis(options.axis)?, tensor.tuple_bits()?);
     let plan = &movement::reduce(&src, axis, &bits, target)?;
     let text = || {
-        let mut text = format!("{axis}: {}\n{}", meaning(plan), Figures::from(&plan.figures).text());
+        let mut text = format!("{axis}: {}\n{}", meaning(plan), PlanNumbers::from(&plan.stats).text());
         if options.explain {
             let all = movement::reductions(&src, axis, &bits, target)?;
             text += &ways::table(all.iter().map(way), &[], &target.name);
@@ -51,7 +51,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
 }
 
 fn meaning(plan: &Reduction) -> &'static str {
-    match plan.figures.counts {
+    match plan.stats.counts {
         counts if counts.barriers > 0 => "warps hold parts of it: what is left of each is moved to all that want it",
         counts if counts.exchanges > 0 => "lanes of each warp hold parts of it, and combine by exchange",
         _ => "each lane holds all of it: no element leaves its lane",
@@ -61,12 +61,12 @@ fn meaning(plan: &Reduction) -> &'static str {
 fn way(plan: &Reduction) -> AlternativeLine<'_> {
     let trips = if plan.hands_out() { ", handed out" } else { "" };
     let name = format!("{} lane bits halve, {} read parts{trips}", plan.halving_lanes(), plan.reading_lanes());
-    AlternativeLine::new(name, &plan.figures)
+    AlternativeLine::new(name, &plan.stats)
 }
 
 /// The plan as programs read it.
 pub fn answer(plan: &Reduction) -> Json {
-    let mut answer = Figures::from(&plan.figures).json();
+    let mut answer = PlanNumbers::from(&plan.stats).json();
     answer["layout"] = json!(layout_to_json(&plan.result));
     answer
 }

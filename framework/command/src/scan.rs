@@ -8,7 +8,7 @@ use tilewright_verify::kernels::{add, scan_kernel};
 
 use crate::emit::{Answer, Emission};
 use crate::failure::CommandError;
-use crate::figures::Figures;
+use crate::stats::PlanNumbers;
 use crate::tensor::TensorArguments;
 use crate::{GlobalOptions, input};
 
@@ -38,7 +38,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let direction = direction(options.reverse);
     let plan = &movement::scan(&src, axis, &bits, direction, target)?;
     let kernels = || Ok(vec![scan_kernel((&src, axis), &bits, (plan, direction), add, target.into())?]);
-    let text = || Ok(format!("{axis}: {}\n{}", meaning(plan), Figures::from(&plan.figures).text()));
+    let text = || Ok(format!("{axis}: {}\n{}", meaning(plan), PlanNumbers::from(&plan.stats).text()));
     options.emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })
 }
 
@@ -48,7 +48,7 @@ pub fn direction(reverse: bool) -> ScanDirection {
 }
 
 fn meaning(plan: &Scan) -> &'static str {
-    match plan.figures.counts {
+    match plan.stats.counts {
         counts if counts.barriers > 0 => "warps hold parts of it: totals, or whole lines, go through shared memory",
         counts if counts.exchanges > 0 => "lanes of each warp hold parts of it, and fetch from lanes before them",
         _ => "each lane holds all of it: no element leaves its lane",
@@ -57,5 +57,5 @@ fn meaning(plan: &Scan) -> &'static str {
 
 /// The plan as programs read it.
 pub fn answer(plan: &Scan) -> Json {
-    Figures::from(&plan.figures).json()
+    PlanNumbers::from(&plan.stats).json()
 }

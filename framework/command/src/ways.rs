@@ -1,6 +1,6 @@
 //! The ways that were weighed, and why one won.
 
-use tilewright_plan::movement::{Path, PlanFigures, Rejected, slots};
+use tilewright_plan::movement::{Path, PlanStats, Rejected, slots};
 
 use crate::text_table;
 
@@ -12,13 +12,13 @@ pub struct AlternativeLine<'a> {
     /// Its price in wavefront slots of a warp.
     pub slots: f64,
     /// What it takes of a warp and of the block.
-    pub figures: &'a PlanFigures,
+    pub stats: &'a PlanStats,
 }
 
 impl<'a> AlternativeLine<'a> {
     /// A way whose price is that of its counts.
-    pub fn new(name: String, figures: &'a PlanFigures) -> Self {
-        Self { name, slots: slots(&figures.counts), figures }
+    pub fn new(name: String, stats: &'a PlanStats) -> Self {
+        Self { name, slots: slots(&stats.counts), stats }
     }
 }
 
@@ -31,7 +31,7 @@ pub fn table<'a>(ways: impl Iterator<Item = AlternativeLine<'a>>, closed: &[Reje
     let ways: Vec<_> = ways.collect();
     let mut table = text_table::table(HEADER, 1..10);
     for (place, way) in ways.iter().enumerate() {
-        let counts = way.figures.counts;
+        let counts = way.stats.counts;
         let numbers = [
             counts.exchanges,
             counts.selects,
@@ -39,9 +39,9 @@ pub fn table<'a>(ways: impl Iterator<Item = AlternativeLine<'a>>, closed: &[Reje
             counts.wavefronts_stored,
             counts.wavefronts_loaded,
             counts.barriers + counts.cluster_barriers + counts.warp_barriers,
-            way.figures.shared_bytes,
+            way.stats.shared_bytes,
         ];
-        let mut row = vec![way.name.clone(), rounded(way.slots), format!("{:.0}", way.figures.cost)];
+        let mut row = vec![way.name.clone(), rounded(way.slots), format!("{:.0}", way.stats.cost)];
         row.extend(numbers.map(|number| number.to_string()));
         row.push(verdict(place, &ways));
         table.add_row(row);
@@ -73,8 +73,8 @@ fn verdict(place: usize, ways: &[AlternativeLine<'_>]) -> String {
         };
     }
     let accesses =
-        |way: &AlternativeLine<'_>| (way.figures.counts.shared_stores + way.figures.counts.shared_loads) as f64;
-    let cycles = |way: &AlternativeLine<'_>| way.figures.cost.round();
+        |way: &AlternativeLine<'_>| (way.stats.counts.shared_stores + way.stats.counts.shared_loads) as f64;
+    let cycles = |way: &AlternativeLine<'_>| way.stats.cost.round();
     let mut said = Vec::new();
     for (what, own, best) in [
         ("slots", way.slots, chosen.slots),

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::access::Transactions;
 use super::fault::{FaultKind, LaneFault};
 use super::mapped_tensor::Tensor;
-use super::meaning::Meanings;
+use super::meaning::SemanticsTable;
 use super::memory::GlobalMemory;
 use super::print::Printer;
 use super::program::{Program, Step};
@@ -20,7 +20,7 @@ use tilewright_target::TargetDescription;
 pub(super) struct Outside<'a> {
     pub(super) program: &'a Program<'a>,
     pub(super) target: &'a TargetDescription,
-    pub(super) meanings: Option<&'a Meanings>,
+    pub(super) meanings: Option<&'a SemanticsTable>,
     pub(super) global: &'a mut GlobalMemory,
     /// By parameter, the tensor whose map it is.
     pub(super) tensors: &'a [Option<Tensor>],

@@ -4,7 +4,7 @@ use super::access::Transactions;
 use super::cluster::{Cluster, Outside, Stop};
 use super::fault::{Fault, FaultKind, FaultPlace, LaneFault};
 use super::mapped_tensor::{Tensor, TensorMapValue};
-use super::meaning::Meanings;
+use super::meaning::SemanticsTable;
 use super::memory::{Buffer, GlobalMemory};
 use super::print::Printer;
 use super::program::{Program, decode};
@@ -61,7 +61,7 @@ pub struct RunReport {
 pub struct Emulator<'a> {
     kernel: &'a Kernel,
     target: &'a TargetDescription,
-    meanings: Option<&'a Meanings>,
+    meanings: Option<&'a SemanticsTable>,
     printer: Option<&'a Printer<'a>>,
     program: Program<'a>,
 }
@@ -96,7 +96,7 @@ impl<'a> Emulator<'a> {
 
     /// Gives vendor instructions their meanings.
     #[must_use]
-    pub fn with_meanings(self, meanings: &'a Meanings) -> Self {
+    pub fn with_meanings(self, meanings: &'a SemanticsTable) -> Self {
         Self { meanings: Some(meanings), ..self }
     }
 

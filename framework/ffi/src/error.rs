@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_char};
 
-use tilewright::{PipelineError, ProgramError, QuestionError, SessionError};
+use tilewright::{PipelineError, ProgramError, LayoutRequestError, SessionError};
 use tilewright_layout::text::TextError;
 use tilewright_layout::{FamilyError, LayoutError};
 use tilewright_plugin::CompileError;
@@ -102,11 +102,11 @@ impl From<ProgramError> for Failure {
     }
 }
 
-impl From<QuestionError> for Failure {
-    fn from(error: QuestionError) -> Self {
+impl From<LayoutRequestError> for Failure {
+    fn from(error: LayoutRequestError) -> Self {
         let failure = Self::new(TW_ERROR_INPUT, error.to_string());
         match error {
-            QuestionError::Notation(TextError { line, column, .. }) => failure.at(line, column),
+            LayoutRequestError::Notation(TextError { line, column, .. }) => failure.at(line, column),
             _ => failure,
         }
     }

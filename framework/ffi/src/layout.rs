@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_char};
 
-use tilewright::LayoutQuestion;
+use tilewright::LayoutRequest;
 use tilewright_layout::cute;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, layout_to_json};
 
@@ -89,10 +89,10 @@ pub unsafe extern "C" fn tw_layout_read(
         let (target, text) = unsafe { (read_optional_text("target", target)?, read_text("layout", layout)?) };
         // SAFETY: as the caller promises.
         let shape = unsafe { read_array("shape", shape, rank) }?;
-        let question = LayoutQuestion::from_text(text)?;
-        let layout = session.heard(|| match question {
-            LayoutQuestion::Given(layout) => Ok(tw_layout::of_linear(*layout)),
-            LayoutQuestion::Family(spec) => session.session.layout(target, &spec, shape).map(tw_layout::of),
+        let request = LayoutRequest::from_text(text)?;
+        let layout = session.heard(|| match request {
+            LayoutRequest::Given(layout) => Ok(tw_layout::of_linear(*layout)),
+            LayoutRequest::Family(spec) => session.session.layout(target, &spec, shape).map(tw_layout::of),
         })?;
         *out = handle(layout);
         Ok(())

@@ -6,7 +6,7 @@ use tilewright::PipelineError;
 use tilewright_kernel::Kernel;
 use tilewright_layout::Layout;
 use tilewright_lower::conversion_kernel;
-use tilewright_plan::movement::{Means, Plan, PlanFigures, slots};
+use tilewright_plan::movement::{PlanContext, Plan, PlanStats, slots};
 
 use crate::blob::tw_blob;
 use crate::boundary::{borrowed, fill, guarded, place, read_text};
@@ -55,8 +55,8 @@ pub struct tw_figures {
     pub least_wavefronts_loaded: u64,
 }
 
-fn figures(plan: &tw_plan) -> tw_figures {
-    let PlanFigures { counts, bound, cost, shared_bytes, .. } = &plan.plan.figures;
+fn stats(plan: &tw_plan) -> tw_figures {
+    let PlanStats { counts, bound, cost, shared_bytes, .. } = &plan.plan.stats;
     tw_figures {
         struct_size: size_of::<tw_figures>(),
         path: plan.path.as_ptr(),
@@ -98,9 +98,9 @@ pub unsafe extern "C" fn tw_plan_conversion(
             return Err(Failure::new(TW_ERROR_INPUT, "a conversion is between layouts of registers, not of memory"));
         };
         let plan = session.heard(|| session.session.convert(target, src, dst, element_bits))?;
-        let means = Means::of(session.session.catalogue().get(target).map_err(PipelineError::from)?);
+        let context = PlanContext::of(session.session.catalogue().get(target).map_err(PipelineError::from)?);
         let kernel =
-            conversion_kernel("convert", [src, dst], element_bits, &plan, means).map_err(PipelineError::from)?;
+            conversion_kernel("convert", [src, dst], element_bits, &plan, context).map_err(PipelineError::from)?;
         let path = text(plan.path.to_string());
         *out = handle(tw_plan { target: target.to_owned(), kernel, plan, path });
         Ok(())
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn tw_plan_conversion(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_plan_figures(plan: *const tw_plan, out: *mut tw_figures) -> *mut tw_error {
     // SAFETY: as the caller promises.
-    guarded(|| unsafe { fill("out", &figures(borrowed("plan", plan)?), out) })
+    guarded(|| unsafe { fill("out", &stats(borrowed("plan", plan)?), out) })
 }
 
 /// The kernel IR of a plan: a kernel that reads each lane's elements from memory, converts them, and writes them. Available

@@ -7,7 +7,7 @@ use super::{MemorySpace, TensorMap, TensorMapBinding, Type};
 /// Memory behind a pointer as a tensor, for a map whose parameter the launch fills by itself: along each axis there are as many
 /// elements as fit into a step along the next one, along the last axis as many as the buffer holds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct MappedRows {
+pub struct DerivedTensorMap {
     /// The number of the parameter that points to the first element.
     pub pointer: u32,
     /// How many elements lie between neighbours along each axis of the map, ascending; along the first axis one.
@@ -24,7 +24,7 @@ pub enum Extent {
     Parameter(u32),
 }
 
-impl MappedRows {
+impl DerivedTensorMap {
     /// Whether a parameter of a kernel can be filled so, whose parameters have these types.
     ///
     /// # Errors

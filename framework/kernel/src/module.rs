@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{MappedRows, Region, Statement, TensorMap, Type};
+use super::{DerivedTensorMap, Region, Statement, TensorMap, Type};
 
 /// A cluster has at most this many blocks.
 pub const MAX_BLOCKS: u32 = 64;
@@ -72,7 +72,7 @@ pub struct Parameter {
     pub map: Option<TensorMap>,
     /// What the tensor of a map follows from, where the launch makes it of what it gives other parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rows: Option<MappedRows>,
+    pub rows: Option<DerivedTensorMap>,
 }
 
 impl Parameter {

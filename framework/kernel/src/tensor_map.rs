@@ -4,7 +4,7 @@
 //! shared memory. Where the tensor is, its sizes and its strides, the launch says.
 
 use serde::{Deserialize, Serialize};
-use tilewright_target::{BoxOperand, Mix, named_enum};
+use tilewright_target::{TensorCopyOperand, XorSwizzle, named_enum};
 
 /// A tensor has at most so many axes.
 pub const MAX_RANK: usize = 5;
@@ -20,7 +20,7 @@ pub struct TensorMap {
     /// How bits of the address in shared memory are mixed: a box lies there without gaps, its first axis fastest,
     /// before they are.
     #[serde(default)]
-    pub mix: Mix,
+    pub mix: XorSwizzle,
     /// What a box has where there is no tensor.
     #[serde(default)]
     pub outside: Outside,
@@ -139,7 +139,7 @@ impl TensorMap {
     ///
     /// # Errors
     /// A sentence on what it cannot.
-    pub fn check_for(&self, operand: &BoxOperand) -> Result<(), String> {
+    pub fn check_for(&self, operand: &TensorCopyOperand) -> Result<(), String> {
         if self.rank() != operand.rank as usize {
             return Err(format!("it copies boxes of {} axes; the map's have {}", operand.rank, self.rank()));
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FamilyError, FamilySpec, LinearLayout, MemoryLayout, Spelling};
+use super::{FamilyError, FamilySpec, LinearLayout, MemoryLayout, AttributeSyntax};
 
 /// What a family builds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ pub trait Families: Send + Sync {
 
     /// How attribute text spells the layouts of these families; one without a spelling is written by
     /// rule, in its own words.
-    fn spellings(&self) -> Vec<Spelling> {
+    fn spellings(&self) -> Vec<AttributeSyntax> {
         Vec::new()
     }
 }
@@ -170,7 +170,7 @@ impl Families for FamilySet<'_> {
         self.providers.iter().flat_map(|provider| provider.samples(use_case)).collect()
     }
 
-    fn spellings(&self) -> Vec<Spelling> {
+    fn spellings(&self) -> Vec<AttributeSyntax> {
         self.providers.iter().flat_map(|provider| provider.spellings()).collect()
     }
 }

@@ -7,7 +7,7 @@ use tilewright_assign::layouts::{LayoutCache, in_order, name};
 use tilewright_kernel::Kernel;
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{Means, Plan};
+use tilewright_plan::movement::{PlanContext, Plan};
 use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::{tt, ttg};
@@ -50,7 +50,7 @@ impl RegisterTensor<'_> {
 pub fn tensor_kernel(
     name: &str,
     tensors: &[RegisterTensor<'_>],
-    means: Means<'_>,
+    context: PlanContext<'_>,
     body: impl FnOnce(&mut FunctionBuilder<'_>, &[Value], &mut FixedPlans) -> Result<Vec<Value>, Reason>,
 ) -> Result<Kernel, LowerError> {
     let failed = |reason| LowerError::of_function(name, None, reason);
@@ -64,7 +64,7 @@ pub fn tensor_kernel(
     builder.op(tt::RETURN).operands("srcs", &results).done().map_err(|error| failed(error.into()))?;
     let function = &builder.results(types).finish();
     let bits = |dim| tensors.first().map_or(0, |tensor| tensor.layout.in_bits(dim));
-    let machine = &LaunchConfig { means, families: &Neutral, lanes: 1 << bits(Dim::LANE), warps: 1 << bits(Dim::WARP) };
+    let machine = &LaunchConfig { context, families: &Neutral, lanes: 1 << bits(Dim::LANE), warps: 1 << bits(Dim::WARP) };
     let (facts, layouts) = (&AxisInfoMap::of(function), &LayoutCache::new(machine.families));
     program_kernel(&LoweringInput { function, facts, layouts, machine, plans: &plans })
 }
@@ -81,10 +81,10 @@ pub fn conversion_kernel(
     [src, dst]: [&LinearLayout; 2],
     element_bits: u32,
     plan: &Plan,
-    means: Means<'_>,
+    context: PlanContext<'_>,
 ) -> Result<Kernel, LowerError> {
     let tensor = RegisterTensor { name: "tensor", layout: src, element_bits };
-    tensor_kernel(name, &[tensor], means, |builder, tensors, plans| {
+    tensor_kernel(name, &[tensor], context, |builder, tensors, plans| {
         let converted = RegisterTensor { layout: dst, ..tensor }.ty()?;
         let op = builder.op(ttg::CONVERT_LAYOUT).operand(tensors[0]).result(converted).done()?;
         plans.conversions.insert(op, plan.clone());

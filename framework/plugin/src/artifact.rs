@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use tilewright_kernel::{Kernel, Launch, MappedRows, TensorMap};
+use tilewright_kernel::{Kernel, Launch, DerivedTensorMap, TensorMap};
 use tilewright_target::{Instruction, Operand};
 
 /// Options of one compilation.
@@ -130,7 +130,7 @@ pub struct EncodedMap {
     pub mode: Option<u32>,
     /// What the tensor follows from, where the launch makes it of what it gives other parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rows: Option<MappedRows>,
+    pub rows: Option<DerivedTensorMap>,
 }
 
 /// The maps that a kernel takes, with the modes that the rows have for them.

@@ -9,19 +9,19 @@ use super::{Artifact, DeviceBuffer, DeviceError, KernelMetadata, LaunchArgument,
 /// A device's buffers and loaded code. Numbers are never given twice, so that one that is no longer good is told from
 /// all others; what is dropped here is released by its own `drop`.
 #[derive(Debug)]
-pub struct Ledger<Memory, Code> {
+pub struct HandleTable<Memory, Code> {
     buffers: HashMap<u64, (Memory, u64)>,
     codes: HashMap<u64, (Code, Vec<KernelMetadata>)>,
     next: u64,
 }
 
-impl<Memory, Code> Default for Ledger<Memory, Code> {
+impl<Memory, Code> Default for HandleTable<Memory, Code> {
     fn default() -> Self {
         Self { buffers: HashMap::new(), codes: HashMap::new(), next: 1 }
     }
 }
 
-impl<Memory, Code> Ledger<Memory, Code> {
+impl<Memory, Code> HandleTable<Memory, Code> {
     fn number(&mut self) -> u64 {
         self.next += 1;
         self.next - 1
@@ -129,8 +129,8 @@ mod tests {
         KernelMetadata { name, lanes: 32, warps: 1, blocks: 1, shared_bytes: 0, maps, parameters }
     }
 
-    fn ledger(parameters: Option<Vec<u32>>) -> (Ledger<&'static str, &'static str>, LoadedCode, DeviceBuffer) {
-        let mut ledger = Ledger::default();
+    fn ledger(parameters: Option<Vec<u32>>) -> (HandleTable<&'static str, &'static str>, LoadedCode, DeviceBuffer) {
+        let mut ledger = HandleTable::default();
         let artifact = Artifact { payloads: Vec::new(), kernels: vec![metadata(parameters)], taken_by: None };
         let (code, buffer) = (ledger.keep("code", &artifact), ledger.lend("memory", 16));
         (ledger, code, buffer)

@@ -63,7 +63,7 @@ pub use failure::{ErrorCode, PluginFailure};
 pub use host::{serve, serve_streams};
 pub use isolated::HostCommand;
 pub use issue::{check_maps, issued_row};
-pub use ledger::Ledger;
+pub use ledger::HandleTable;
 pub use listener::{Listener, LogLevel, listen, listening, log, progress};
 pub use load_error::LoadError;
 pub use manifest::{MANIFEST_SUFFIX, Manifest};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::wire::{self, WireError, is_unknown};
 use crate::{Artifact, CompileOptions, Emit, FactoryError, Payload, Target};
-use tilewright_layout::{FamilySpec, Layout, Sample, SampleUse, Spelling};
+use tilewright_layout::{FamilySpec, Layout, Sample, SampleUse, AttributeSyntax};
 use tilewright_target::{BankRow, ExchangeRow, Instruction, InstructionKind, TargetDescription, UnusedInstruction};
 
 /// What a plugin says of itself.
@@ -58,7 +58,7 @@ pub(super) struct TargetInfo<'a> {
     pub samples: Vec<SamplesOfUse>,
     /// How attribute text spells the families; those without a spelling are written by rule.
     #[serde(default)]
-    pub spellings: Vec<Spelling>,
+    pub spellings: Vec<AttributeSyntax>,
     /// What the table knows and nothing uses; a plugin need not say.
     #[serde(default)]
     pub unused: Cow<'a, [UnusedInstruction]>,
@@ -139,7 +139,7 @@ pub(super) fn read_target_info(bytes: &[u8]) -> Result<TargetInfo<'static>, Wire
         bytes,
         &[
             (&["instructions"], is_unknown::<Instruction>),
-            (&["spellings"], is_unknown::<Spelling>),
+            (&["spellings"], is_unknown::<AttributeSyntax>),
             (&["unused"], is_unknown::<UnusedInstruction>),
         ],
     )

@@ -15,7 +15,7 @@ use super::message::{self, FamilyAnswer, FamilyRequest, Piece, PieceRequest, Tar
 use super::wire::{self, WireError};
 use crate::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_kernel as kernel;
-use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
+use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, AttributeSyntax};
 use tilewright_target::{Instruction, InstructionKind, TargetDescription, UnusedInstruction};
 
 /// Layouts kept for each target; when there are more, all are forgotten.
@@ -160,7 +160,7 @@ impl Target for Proxy {
 struct ProxyFamilies {
     names: Vec<String>,
     samples: OnceLock<HashMap<SampleUse, Vec<Sample>>>,
-    spellings: Vec<Spelling>,
+    spellings: Vec<AttributeSyntax>,
     remote: Arc<Remote>,
     known: RwLock<HashMap<FamilySpec, HashMap<Vec<u64>, Layout>>>,
 }
@@ -197,7 +197,7 @@ impl Families for ProxyFamilies {
         samples.get(&use_case).cloned().unwrap_or_default()
     }
 
-    fn spellings(&self) -> Vec<Spelling> {
+    fn spellings(&self) -> Vec<AttributeSyntax> {
         self.spellings.clone()
     }
 }

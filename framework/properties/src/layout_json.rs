@@ -1,7 +1,7 @@
 //! JSON of layouts and of families: reading never fails but by an error; what is read comes back from
 //! its JSON, and the operations on it give layouts or errors.
 
-use tilewright::LayoutQuestion;
+use tilewright::LayoutRequest;
 use tilewright_layout::{LinearLayout, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json};
 
 /// Checks it.
@@ -10,7 +10,7 @@ use tilewright_layout::{LinearLayout, layout_from_json, layout_to_json, parse_sp
 /// Where it does not hold.
 pub fn check(bytes: &[u8]) {
     let text = crate::text(bytes);
-    let _ = LayoutQuestion::from_text(text);
+    let _ = LayoutRequest::from_text(text);
     let Ok(value) = serde_json::from_str::<serde_json::Value>(text) else {
         let _ = parse_spec(text);
         return;

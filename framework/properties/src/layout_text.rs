@@ -4,9 +4,9 @@
 use std::sync::LazyLock;
 
 use tilewright_layout::families::Neutral;
-use tilewright_layout::{Families, Spellings, parse_definitions, parse_spec};
+use tilewright_layout::{Families, AttributeSyntaxes, parse_definitions, parse_spec};
 
-static SPELLINGS: LazyLock<Spellings> = LazyLock::new(|| Spellings::of_families(&Neutral));
+static SPELLINGS: LazyLock<AttributeSyntaxes> = LazyLock::new(|| AttributeSyntaxes::of_families(&Neutral));
 
 /// Checks it.
 ///

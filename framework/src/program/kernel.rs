@@ -92,7 +92,7 @@ fn with_stages(
     text: &str,
     seen: &mut dyn FnMut(Stage<'_>),
 ) -> Result<Kernel, ProgramError> {
-    let most = u64::from(machine.means.target.shared.bytes);
+    let most = u64::from(machine.context.target.shared.bytes);
     let mut wanted = stages;
     loop {
         let staged = engine::stages::staged(assigned, machine, wanted)?;

@@ -4,7 +4,7 @@ use super::compiler::ProgramOptions;
 use super::error::ProgramError;
 use tilewright_assign::LaunchConfig;
 use tilewright_layout::FamilySet;
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_plugin::Target;
 use tilewright_tile::{Attribute, TileModule};
 
@@ -19,11 +19,11 @@ pub(super) fn machine_of<'m>(
     families: &'m FamilySet<'m>,
 ) -> Result<LaunchConfig<'m>, ProgramError> {
     let description = target.description();
-    let means = Means::of(description).with_instructions(target.instructions());
+    let context = PlanContext::of(description).with_instructions(target.instructions());
     let own = |name: &str| module.map_or(Ok(None), |module| said(module, name));
     let warps = own("ttg.num-warps")?.or(options.warps).unwrap_or(WARPS);
     let lanes = own("ttg.threads-per-warp")?.or(options.lanes).unwrap_or(description.lanes.default);
-    Ok(LaunchConfig { means, families, lanes, warps })
+    Ok(LaunchConfig { context, families, lanes, warps })
 }
 
 /// The number that a program itself says, where it says one.

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Mix;
+use super::XorSwizzle;
 
 /// A box of a tensor as it lies in shared memory: without gaps, its first axis fastest, and then mixed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BoxOperand {
+pub struct TensorCopyOperand {
     /// Axes of the tensor.
     pub rank: u32,
     /// Elements along an axis at most.
@@ -16,29 +16,29 @@ pub struct BoxOperand {
     /// The tensor's address in global memory, and its strides but for the first axis, are multiples of so many bytes.
     pub global_alignment: u32,
     /// How a box may lie.
-    pub arrangements: Vec<BoxArrangement>,
+    pub arrangements: Vec<TensorCopyLayout>,
 }
 
 /// One way in which a box may lie in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BoxArrangement {
+pub struct TensorCopyLayout {
     /// What it is called, for people.
     pub name: String,
     /// The number by which the host's encoder knows it.
     pub mode: u32,
     /// How bits of the address are mixed.
-    pub mix: Mix,
+    pub mix: XorSwizzle,
     /// Bytes along the first axis; any number where nothing is said.
     pub row_bytes: Option<u32>,
     /// The box begins at a multiple of so many bytes.
     pub alignment: u32,
 }
 
-impl BoxOperand {
+impl TensorCopyOperand {
     /// The arrangement with this mix.
     #[must_use]
-    pub fn arrangement_of(&self, mix: Mix) -> Option<&BoxArrangement> {
-        let same = |own: Mix| own.mask == mix.mask && (own.mask == 0 || own.shift == mix.shift);
+    pub fn arrangement_of(&self, mix: XorSwizzle) -> Option<&TensorCopyLayout> {
+        let same = |own: XorSwizzle| own.mask == mix.mask && (own.mask == 0 || own.shift == mix.shift);
         self.arrangements.iter().find(|arrangement| same(arrangement.mix))
     }
 }

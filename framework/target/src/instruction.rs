@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BlockOperand, BoxOperand, Completion, MatrixFigure, MemoryOperand, Numerics, TensorOperand};
+use super::{BlockOperand, TensorCopyOperand, Completion, MatrixFigure, MemoryOperand, Numerics, TensorOperand};
 use tilewright_layout::f2::{Subspace, multiply};
 use tilewright_layout::{Dim, LinearLayout};
 
@@ -182,7 +182,7 @@ pub enum Operand {
     /// One value for the whole warp.
     Uniform,
     /// A box of a tensor in shared memory; its address, the same in all lanes.
-    Box(BoxOperand),
+    Box(TensorCopyOperand),
     /// The map of the tensor whose box it is.
     TensorMap,
     /// Where the box begins in the tensor along an axis, which may be outside: an `i32` with sign, the same in all
@@ -269,7 +269,7 @@ pub enum Semantics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arrangement, Completion, Descriptor, Field, MemoryOperand, Mix, Step, Stride};
+    use crate::{CanonicalLayout, Completion, Descriptor, Field, MemoryOperand, XorSwizzle, Step, Stride};
     use tilewright_layout::Bases;
 
     fn held(role: &str, registers: Bases, lanes: Bases, sizes: [u64; 2]) -> Operand {
@@ -287,7 +287,7 @@ mod tests {
     fn row() -> Instruction {
         let field = Field { at: 0, width: 8, grain: 4 };
         let axes = [4, 6].map(|count| vec![Step { count, stride: Stride::Bytes(4) }]);
-        let alone = Arrangement { name: "rows".to_owned(), mode: 0, axes, mix: Mix::default(), alignment: 4 };
+        let alone = CanonicalLayout { name: "rows".to_owned(), mode: 0, axes, mix: XorSwizzle::default(), alignment: 4 };
         let b = MemoryOperand {
             role: "b".to_owned(),
             element: "s32".to_owned(),

@@ -31,7 +31,7 @@ mod unused;
 
 pub use bank::{BankRow, Direction, linear_wavefronts, linear_wavefronts_without, wavefronts};
 pub use block_operand::{BlockMatrix, BlockOperand, MatrixFigure};
-pub use box_operand::{BoxArrangement, BoxOperand};
+pub use box_operand::{TensorCopyLayout, TensorCopyOperand};
 pub use catalogue::{Catalogue, CatalogueError};
 pub use check::DescriptionFault;
 pub use completion::{Completion, Queue};
@@ -44,7 +44,7 @@ pub use format::{Format, RoundingMode};
 pub use function::NativeFunction;
 pub use instruction::{Instruction, InstructionKind, Operand, Semantics};
 pub use lane_xors::LaneXors;
-pub use memory_operand::{Arrangement, Described, Descriptor, Field, MemoryOperand, Mix, Step, Stride};
+pub use memory_operand::{CanonicalLayout, DescriptorFields, Descriptor, Field, MemoryOperand, XorSwizzle, Step, Stride};
 pub use nearest::nearest;
 pub use number::ElementType;
 pub use numerics::{Numerics, Summation};

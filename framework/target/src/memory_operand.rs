@@ -20,14 +20,14 @@ pub struct MemoryOperand {
     /// [`super::Instruction::extent`].
     pub shape: [u64; 2],
     /// How it may lie, the one that is best to write and read first.
-    pub arrangements: Vec<Arrangement>,
+    pub arrangements: Vec<CanonicalLayout>,
     /// How the instruction is told where it lies.
     pub descriptor: Descriptor,
 }
 
 /// One way in which a tile may lie.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Arrangement {
+pub struct CanonicalLayout {
     /// What it is called, for people.
     pub name: String,
     /// By what the descriptor tells it from others.
@@ -35,7 +35,7 @@ pub struct Arrangement {
     /// The steps along dim0 and along dim1, from minor to major.
     pub axes: [Vec<Step>; 2],
     /// How bits of the address are mixed.
-    pub mix: Mix,
+    pub mix: XorSwizzle,
     /// Bytes of which the memory begins at a multiple.
     pub alignment: u32,
 }
@@ -62,14 +62,14 @@ pub enum Stride {
 /// Bits of an address mixed into others: `address ^ (address >> shift & mask)`. The bits that are mixed in
 /// lie above those that they are mixed into.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Mix {
+pub struct XorSwizzle {
     /// How far the bits move.
     pub shift: u32,
     /// The bits that are changed; zero for none.
     pub mask: u64,
 }
 
-impl Mix {
+impl XorSwizzle {
     /// The mixed address; mixing it again undoes it.
     #[must_use]
     pub fn apply(self, address: u64) -> u64 {
@@ -126,7 +126,7 @@ impl Field {
 
 /// What a descriptor says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Described {
+pub struct DescriptorFields {
     /// Where the tile begins, in bytes.
     pub start: u64,
     /// The strides, in bytes.
@@ -138,7 +138,7 @@ pub struct Described {
 impl Descriptor {
     /// The descriptor that says this; none where a field cannot.
     #[must_use]
-    pub fn encode(&self, said: &Described) -> Option<u64> {
+    pub fn encode(&self, said: &DescriptorFields) -> Option<u64> {
         let strides = self.strides.iter().zip(&said.strides).map(|(field, &stride)| field.put(stride));
         let all = strides.chain([self.start.put(said.start), self.mode.put(said.mode)]);
         let bits = all.sum::<Option<u64>>()? | self.fixed;
@@ -153,8 +153,8 @@ impl Descriptor {
 
     /// What a descriptor says.
     #[must_use]
-    pub fn decode(&self, descriptor: u64) -> Described {
-        Described {
+    pub fn decode(&self, descriptor: u64) -> DescriptorFields {
+        DescriptorFields {
             start: self.start.take(descriptor),
             strides: self.strides.iter().map(|field| field.take(descriptor)).collect(),
             mode: self.mode.take(descriptor),
@@ -167,9 +167,9 @@ impl MemoryOperand {
     #[must_use]
     pub fn transposed(&self) -> Self {
         let [first, second] = self.shape;
-        let turned = |arrangement: &Arrangement| {
+        let turned = |arrangement: &CanonicalLayout| {
             let [rows, columns] = &arrangement.axes;
-            Arrangement { axes: [columns.clone(), rows.clone()], ..arrangement.clone() }
+            CanonicalLayout { axes: [columns.clone(), rows.clone()], ..arrangement.clone() }
         };
         Self { shape: [second, first], arrangements: self.arrangements.iter().map(turned).collect(), ..self.clone() }
     }
@@ -184,10 +184,10 @@ impl MemoryOperand {
         }
         let within = Step { count: shared, stride: Stride::Bytes(0) };
         let axis = (0..2).find(|&axis| self.arrangements.iter().all(|one| one.axes[axis].first() == Some(&within)))?;
-        let bytes = |one: &Arrangement| {
+        let bytes = |one: &CanonicalLayout| {
             let mut axes = one.axes.clone();
             axes[axis].remove(0);
-            Arrangement { axes, ..one.clone() }
+            CanonicalLayout { axes, ..one.clone() }
         };
         let mut shape = self.shape;
         shape[axis] /= shared;
@@ -197,15 +197,15 @@ impl MemoryOperand {
 
     /// The arrangement of a mode.
     #[must_use]
-    pub fn of_mode(&self, mode: u64) -> Option<&Arrangement> {
+    pub fn of_mode(&self, mode: u64) -> Option<&CanonicalLayout> {
         self.arrangements.iter().find(|arrangement| arrangement.mode == mode)
     }
 }
 
-impl Arrangement {
+impl CanonicalLayout {
     /// Where an element lies: bytes from the start of shared memory.
     #[must_use]
-    pub fn address(&self, said: &Described, [row, column]: [u64; 2]) -> u64 {
+    pub fn address(&self, said: &DescriptorFields, [row, column]: [u64; 2]) -> u64 {
         let mut address = said.start;
         for (steps, mut at) in self.axes.iter().zip([row, column]) {
             for step in steps {
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_descriptor_says_what_was_put_into_it() {
-        let said = Described { start: 0x1230, strides: vec![16, 1024], mode: 3 };
+        let said = DescriptorFields { start: 0x1230, strides: vec![16, 1024], mode: 3 };
         assert_eq!(descriptor().encode(&said), Some(0xc000_0040_0001_0123));
         assert_eq!(descriptor().decode(0xc000_0040_0001_0123), said);
     }
@@ -257,19 +257,19 @@ mod tests {
     #[test]
     fn bits_that_are_always_set_are_set() {
         let fixed = Descriptor { fixed: 1 << 46, ..descriptor() };
-        let said = Described { start: 0x1230, strides: vec![16, 1024], mode: 3 };
+        let said = DescriptorFields { start: 0x1230, strides: vec![16, 1024], mode: 3 };
         assert_eq!(fixed.encode(&said), Some(0xc000_4040_0001_0123));
         assert!(fixed.is_complete(1 << 46) && !fixed.is_complete(0) && descriptor().is_complete(0));
     }
 
     #[test]
     fn what_a_field_cannot_say_has_no_descriptor() {
-        let said = Described { start: 0, strides: vec![16, 16], mode: 0 };
+        let said = DescriptorFields { start: 0, strides: vec![16, 16], mode: 0 };
         for (wrong, why) in [
-            (Described { start: 8, ..said.clone() }, "not a multiple"),
-            (Described { start: 1 << 18, ..said.clone() }, "too far"),
-            (Described { strides: vec![16], ..said.clone() }, "too few strides"),
-            (Described { mode: 4, ..said.clone() }, "no such mode"),
+            (DescriptorFields { start: 8, ..said.clone() }, "not a multiple"),
+            (DescriptorFields { start: 1 << 18, ..said.clone() }, "too far"),
+            (DescriptorFields { strides: vec![16], ..said.clone() }, "too few strides"),
+            (DescriptorFields { mode: 4, ..said.clone() }, "no such mode"),
         ] {
             assert_eq!(descriptor().encode(&wrong), None, "{why}");
         }
@@ -278,17 +278,17 @@ mod tests {
     #[test]
     fn an_address_is_the_start_and_the_steps_mixed() {
         // Eight rows of 64 bytes in two columns that the descriptor sets apart.
-        let arrangement = Arrangement {
+        let arrangement = CanonicalLayout {
             name: "64".to_owned(),
             mode: 2,
             axes: [
                 vec![Step { count: 8, stride: Stride::Bytes(64) }],
                 vec![Step { count: 32, stride: Stride::Bytes(2) }, Step { count: 2, stride: Stride::Free(1) }],
             ],
-            mix: Mix { shift: 3, mask: 0x30 },
+            mix: XorSwizzle { shift: 3, mask: 0x30 },
             alignment: 512,
         };
-        let said = Described { start: 1024, strides: vec![0, 4096], mode: 2 };
+        let said = DescriptorFields { start: 1024, strides: vec![0, 4096], mode: 2 };
         assert_eq!(arrangement.address(&said, [0, 1]), 1026);
         assert_eq!(arrangement.address(&said, [2, 0]), 1024 + 128 + 16);
         assert_eq!(arrangement.address(&said, [7, 33]), 1024 + 4096 + ((448 + 2) ^ 0x30));
@@ -297,11 +297,11 @@ mod tests {
     #[test]
     fn bytes_of_narrow_elements_lie_where_these_do() {
         let steps = |count, bytes| Step { count, stride: Stride::Bytes(bytes) };
-        let arrangement = Arrangement {
+        let arrangement = CanonicalLayout {
             name: "nibbles".to_owned(),
             mode: 0,
             axes: [vec![steps(4, 16)], vec![steps(2, 0), steps(8, 1), Step { count: 2, stride: Stride::Free(0) }]],
-            mix: Mix::default(),
+            mix: XorSwizzle::default(),
             alignment: 16,
         };
         let (role, element) = ("a".to_owned(), "e2m1".to_owned());
@@ -309,7 +309,7 @@ mod tests {
         let operand = MemoryOperand { role, element, bits: 4, shape: [4, 32], arrangements, descriptor };
         let bytes = operand.of_bytes().expect("neighbours share a byte");
         assert_eq!((bytes.bits, bytes.shape), (8, [4, 16]));
-        let said = Described { start: 0, strides: vec![64], mode: 0 };
+        let said = DescriptorFields { start: 0, strides: vec![64], mode: 0 };
         for [row, column] in (0..4).flat_map(|row| (0..32).map(move |column| [row, column])) {
             let address = |operand: &MemoryOperand, at| operand.arrangements[0].address(&said, at);
             assert_eq!(address(&operand, [row, column]), address(&bytes, [row, column / 2]));
@@ -321,17 +321,17 @@ mod tests {
 
     #[test]
     fn elements_of_a_byte_are_no_bytes_apart() {
-        let arrangement = Arrangement {
+        let arrangement = CanonicalLayout {
             name: "bits".to_owned(),
             mode: 0,
             axes: [
                 vec![Step { count: 8, stride: Stride::Bytes(0) }, Step { count: 4, stride: Stride::Bytes(1) }],
                 vec![Step { count: 3, stride: Stride::Free(0) }],
             ],
-            mix: Mix::default(),
+            mix: XorSwizzle::default(),
             alignment: 16,
         };
-        let said = Described { start: 64, strides: vec![16], mode: 0 };
+        let said = DescriptorFields { start: 64, strides: vec![16], mode: 0 };
         for (at, address, in_byte) in [([7, 0], 64, 7), ([8, 0], 65, 0), ([29, 2], 64 + 3 + 32, 5)] {
             assert_eq!((arrangement.address(&said, at), arrangement.in_byte(at)), (address, in_byte), "{at:?}");
         }

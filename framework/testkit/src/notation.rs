@@ -1,20 +1,20 @@
 //! What every notation of a family must keep: attribute text, JSON, and the layout itself.
 
 use serde_json::Value;
-use tilewright_layout::{Families, FamilyError, FamilySpec, Spellings, parse_spec, spec_from_json, spec_to_json};
+use tilewright_layout::{Families, FamilyError, FamilySpec, AttributeSyntaxes, parse_spec, spec_from_json, spec_to_json};
 
 use crate::known_answers::{Answers, all_agree, numbers, resolve, rows};
 
 /// The spec of a row, and its text.
 fn written(row: &Value, families: &dyn Families) -> (FamilySpec, String) {
     let spec = spec_from_json(&row["params"]).expect("params name a family");
-    let text = Spellings::of_families(families).text(&spec);
+    let text = AttributeSyntaxes::of_families(families).text(&spec);
     (spec, text)
 }
 
 /// Text that is written is read as the same layout, and written the same again; so is JSON.
 pub fn check_round_trip(row: &Value, families: &dyn Families) -> Result<(), String> {
-    let spellings = Spellings::of_families(families);
+    let spellings = AttributeSyntaxes::of_families(families);
     let (spec, text) = written(row, families);
     let read = parse_spec(&text).map_err(|error| format!("{error} in {text}"))?;
     let canonical = spellings.canonical(&spec);

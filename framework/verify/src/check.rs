@@ -2,7 +2,7 @@
 
 use tilewright_emulator::{RunLimits, RunReport};
 use tilewright_kernel::{self as kernel, Module};
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_plugin::{Artifact, CompileOptions, Device, Launched, Target};
 use tilewright_target::Instruction;
 
@@ -23,16 +23,16 @@ pub fn check(case: &TestCase, target: &dyn Target, device: &mut dyn Device) -> R
     check_launch(&case.launch, &artifact, device)
 }
 
-/// Runs a case's kernel IR on the emulator and compares every buffer and every count; `means` are the target and the
+/// Runs a case's kernel IR on the emulator and compares every buffer and every count; `context` are the target and the
 /// rows of its instructions.
 ///
 /// # Errors
 /// [`CheckFailure`]: the first thing that is wrong.
-pub fn check_emulated<'a>(case: &TestCase, means: impl Into<Means<'a>>) -> Result<RunReport, CheckFailure> {
-    let means = means.into();
-    let module = verified(case, means.instructions)?;
-    let mut device = EmulatedDevice::new(means.target, means.instructions);
-    let checked = check_launch(&case.launch, &kernel_ir(&module, means.instructions), &mut device);
+pub fn check_emulated<'a>(case: &TestCase, context: impl Into<PlanContext<'a>>) -> Result<RunReport, CheckFailure> {
+    let context = context.into();
+    let module = verified(case, context.instructions)?;
+    let mut device = EmulatedDevice::new(context.target, context.instructions);
+    let checked = check_launch(&case.launch, &kernel_ir(&module, context.instructions), &mut device);
     checked.map_err(|failure| of_fault(failure, &mut device))?;
     Ok(device.report().unwrap_or_default())
 }
@@ -41,9 +41,9 @@ pub fn check_emulated<'a>(case: &TestCase, means: impl Into<Means<'a>>) -> Resul
 ///
 /// # Errors
 /// [`CheckFailure`]: the first thing that is wrong.
-pub fn check_all_emulated<'a>(cases: &[TestCase], means: impl Into<Means<'a>>) -> Result<RunReport, CheckFailure> {
-    let means = means.into();
-    let reports = cases.iter().map(|case| check_emulated(case, means)).collect::<Result<Vec<_>, _>>()?;
+pub fn check_all_emulated<'a>(cases: &[TestCase], context: impl Into<PlanContext<'a>>) -> Result<RunReport, CheckFailure> {
+    let context = context.into();
+    let reports = cases.iter().map(|case| check_emulated(case, context)).collect::<Result<Vec<_>, _>>()?;
     reports.first().copied().ok_or_else(|| CheckFailure::Row("there is no case to run".to_owned()))
 }
 
@@ -82,12 +82,12 @@ pub fn check_loaded(launch: &TestLaunch, loaded: &mut LoadedLaunch<'_>) -> Resul
 /// Runs a case on the emulator within limits; gives what it did and which buffers do not hold what they must.
 pub(crate) fn emulate(
     case: TestCase,
-    means: Means<'_>,
+    context: PlanContext<'_>,
     limits: &RunLimits,
 ) -> Result<(RunReport, Vec<Difference>), CheckFailure> {
     let TestCase { kernel, launch } = case;
-    let mut device = EmulatedDevice::new(means.target, means.instructions).with_limits(*limits);
-    let artifact = kernel_ir(&Module { kernels: vec![kernel] }, means.instructions);
+    let mut device = EmulatedDevice::new(context.target, context.instructions).with_limits(*limits);
+    let artifact = kernel_ir(&Module { kernels: vec![kernel] }, context.instructions);
     let left = LoadedLaunch::new(&launch, &artifact, &mut device)
         .and_then(|mut loaded| loaded.run().and_then(|_| loaded.read()))
         .map_err(|error| of_fault(error.into(), &mut device))?;

@@ -18,23 +18,23 @@ use super::tolerance::Tolerance;
 use crate::kernels::mma_kernel;
 use tilewright_kernel::Kernel;
 use tilewright_plan::contract::Contraction;
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_target::ElementType;
 
 /// The plan's kernels on two or three sets of factors.
 ///
 /// # Errors
 /// [`CheckFailure`]: there is no kernel, or a type of which no elements are known here.
-pub fn contraction_cases<'a>(plan: &Contraction, means: impl Into<Means<'a>>) -> Result<Vec<TestCase>, CheckFailure> {
-    let means = means.into();
-    let tolerance = Tolerance::of(plan, means);
+pub fn contraction_cases<'a>(plan: &Contraction, context: impl Into<PlanContext<'a>>) -> Result<Vec<TestCase>, CheckFailure> {
+    let context = context.into();
+    let tolerance = Tolerance::of(plan, context);
     let shown = shown(plan, &tolerance)?.into_iter();
-    shown.map(|(factors, accumulates)| factors.case(plan, accumulates, &tolerance, means)).collect()
+    shown.map(|(factors, accumulates)| factors.case(plan, accumulates, &tolerance, context)).collect()
 }
 
 /// What a plan is shown with, and whether its kernel adds to sums that are there.
 fn shown(plan: &Contraction, tolerance: &Tolerance) -> Result<Vec<(Factors, bool)>, CheckFailure> {
-    let saturates = plan.question.saturating;
+    let saturates = plan.problem.saturating;
     let any = if saturates { Factors::saturating(plan)? } else { Factors::any(plan)? };
     let with_nan = any.with_nan(plan);
     let shown =
@@ -56,18 +56,18 @@ impl Factors {
         &self,
         plan: &Contraction,
         accumulates: bool,
-        means: Means<'_>,
+        context: PlanContext<'_>,
     ) -> Result<(Kernel, Vec<Vec<u8>>), CheckFailure> {
-        let kernel = mma_kernel(plan, accumulates, means)?;
-        let question = &plan.question;
-        let [_, n, k] = question.shape.map(|size| size as usize);
+        let kernel = mma_kernel(plan, accumulates, context)?;
+        let problem = &plan.problem;
+        let [_, n, k] = problem.shape.map(|size| size as usize);
         let shuffle = plan.shuffle().map_err(|error| CheckFailure::Row(error.to_string()))?;
-        let place = |side: usize, at: usize| match question.shuffled[side] {
+        let place = |side: usize, at: usize| match problem.shuffled[side] {
             true => shuffle.apply_packed(at as u64) as usize,
             false => at,
         };
         let a = self.a.bytes(k, |row, at| row * k + place(0, at));
-        let b = match question.b.bits() < 8 {
+        let b = match problem.b.bits() < 8 {
             true => self.b.bytes(k, |column, at| place(1, at) * n + column),
             false => self.b.bytes(n, |row, column| place(1, row) * n + column),
         };
@@ -86,9 +86,9 @@ impl Factors {
         plan: &Contraction,
         accumulates: bool,
         tolerance: &Tolerance,
-        means: Means<'_>,
+        context: PlanContext<'_>,
     ) -> Result<TestCase, CheckFailure> {
-        let (kernel, inputs) = self.kernel(plan, accumulates, means)?;
+        let (kernel, inputs) = self.kernel(plan, accumulates, context)?;
         let mut buffers: Vec<_> = inputs.into_iter().enumerate().map(|(at, bytes)| input(at, bytes)).collect();
         buffers.push(self.result(plan, accumulates, tolerance)?);
         let predicted =
@@ -98,7 +98,7 @@ impl Factors {
 
     /// The buffer of the result. An exact one is compared bit by bit.
     fn result(&self, plan: &Contraction, accumulates: bool, tolerance: &Tolerance) -> Result<TestBuffer, CheckFailure> {
-        let [m, n, _] = plan.question.shape;
+        let [m, n, _] = plan.problem.shape;
         let bits = self.c.kind.bits();
         let (mut bytes, mut values, mut rests, mut allowed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for index in 0..self.c.elements.len() {
@@ -116,7 +116,7 @@ impl Factors {
             allowed.push(off);
         }
         if !values.is_empty() {
-            let element = element_named(&plan.question.accumulator.to_string())?;
+            let element = element_named(&plan.problem.accumulator.to_string())?;
             return Ok(output(0, element, vec![m, n], Expectation::Near { values, rests, allowed }));
         }
         let legend = Legend::of_elements(bits, move |index| {
@@ -134,9 +134,9 @@ impl Factors {
         tolerance: &Tolerance,
         [row, column]: [usize; 2],
     ) -> Result<Wanted, CheckFailure> {
-        let [_, n, k] = plan.question.shape.map(|size| size as usize);
+        let [_, n, k] = plan.problem.shape.map(|size| size as usize);
         let scale = |side: usize, line: usize, inner: usize| {
-            let (matrix, own) = self.scales[side].as_ref().zip(plan.question.scales[side])?;
+            let (matrix, own) = self.scales[side].as_ref().zip(plan.problem.scales[side])?;
             let block = own.block as usize;
             Some(matrix.elements[line * (k / block).max(1) + inner / block].1)
         };
@@ -149,7 +149,7 @@ impl Factors {
         if self.is_exact || matches!(kind, ElementType::Integer { .. }) {
             let whole = |value| if let Value::Integer(value) = value { value } else { 0 };
             let total = terms.fold(whole(start), |sum, (a, b)| sum.wrapping_add(whole(a).wrapping_mul(whole(b))));
-            let total = if plan.question.saturating { kind.saturated(total as i64) } else { total as i64 };
+            let total = if plan.problem.saturating { kind.saturated(total as i64) } else { total as i64 };
             return kind.encode(total).map(Wanted::Exact).map_err(CheckFailure::Row);
         }
         let terms = terms.map(|(a, b)| (Double::of(a), Double::of(b)));

@@ -26,18 +26,18 @@ impl Factors {
         of: impl Fn(u64, ElementType, u64) -> Result<(u64, Value), String>,
         scale: impl Fn(ElementType, Scale, u64) -> Result<(u64, Value), String>,
     ) -> Result<Self, CheckFailure> {
-        let question = &plan.question;
-        let [m, n, k] = question.shape;
+        let problem = &plan.problem;
+        let [m, n, k] = problem.shape;
         let scales = |side: usize, rows: u64| -> Result<Option<Matrix>, CheckFailure> {
-            let Some(own) = question.scales[side] else { return Ok(None) };
+            let Some(own) = problem.scales[side] else { return Ok(None) };
             let count = rows * (k / own.block).max(1);
             let seed = 1000 * (side as u64 + 1);
             Matrix::new(own.number, count, |kind, index| scale(kind, own, index + seed)).map(Some)
         };
         Ok(Self {
-            a: Matrix::new(question.a, m * k, |kind, index| of(1, kind, index))?,
-            b: Matrix::new(question.b, k * n, |kind, index| of(2, kind, index))?,
-            c: Matrix::new(question.accumulator, m * n, |kind, index| of(3, kind, index))?,
+            a: Matrix::new(problem.a, m * k, |kind, index| of(1, kind, index))?,
+            b: Matrix::new(problem.b, k * n, |kind, index| of(2, kind, index))?,
+            c: Matrix::new(problem.accumulator, m * n, |kind, index| of(3, kind, index))?,
             scales: [scales(0, m)?, scales(1, n)?],
             is_exact,
         })
@@ -46,9 +46,9 @@ impl Factors {
     /// Integers from -2 to 2, of as few bits as the type has; of `a` so few beside zero that sums stay exact. Scales are
     /// one, two and four.
     pub(super) fn exact(plan: &Contraction, tolerance: &Tolerance) -> Result<Self, CheckFailure> {
-        let accumulator = plan.question.accumulator;
-        let k = plan.question.shape[2];
-        let most = if plan.question.scales.iter().any(Option::is_some) { 64 } else { 4 };
+        let accumulator = plan.problem.accumulator;
+        let k = plan.problem.shape[2];
+        let most = if plan.problem.scales.iter().any(Option::is_some) { 64 } else { 4 };
         let stride = match accumulator {
             ElementType::Integer { .. } => 1,
             ElementType::Float(_) => (most * k + 2).div_ceil(1 << tolerance.exact_bits()).next_power_of_two(),
@@ -68,7 +68,7 @@ impl Factors {
     /// All integers; floating-point numbers near one, of types of up to eight bits all finite ones unless sums of
     /// sixteen bits might overflow. Scales near one, or what is known of them.
     pub(super) fn any(plan: &Contraction) -> Result<Self, CheckFailure> {
-        let narrow_sums = plan.question.accumulator.bits() <= 16;
+        let narrow_sums = plan.problem.accumulator.bits() <= 16;
         let element = |which, kind, index| {
             let noise = scrambled(index, which + 3);
             Ok(match kind {
@@ -108,9 +108,9 @@ impl Factors {
     /// Integers of which sums saturate, and the same wherever a unit does so: all products of a row have one sign, and
     /// what they are added to is near the end of the type on that side.
     pub(super) fn saturating(plan: &Contraction) -> Result<Self, CheckFailure> {
-        let [_, n, k] = plan.question.shape;
+        let [_, n, k] = plan.problem.shape;
         let signed = |kind| matches!(kind, ElementType::Integer { signed: true, .. });
-        let of_a = plan.question.a;
+        let of_a = plan.problem.a;
         let element = |which, kind: ElementType, index: u64| {
             let noise = scrambled(index, which + 3) >> 8;
             let falls = |row: u64| signed(of_a) && row % 2 == 1;
@@ -130,7 +130,7 @@ impl Factors {
 
     /// The same with the last scale of each factor that has scales being NaN.
     pub(super) fn with_nan(&self, plan: &Contraction) -> Option<Self> {
-        let (mut changed, scales) = (false, plan.question.scales);
+        let (mut changed, scales) = (false, plan.problem.scales);
         let mut own = self.clone();
         for (matrix, scale) in own.scales.iter_mut().zip(scales) {
             let Some((last, scale)) = matrix.as_mut().and_then(|matrix| matrix.elements.last_mut()).zip(scale) else {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tilewright_emulator::{
-    self as emulator, Argument, Emulator, Fault, FaultKind, GlobalMemory, Meanings, MemoryError, RunLimits, RunReport,
+    self as emulator, Argument, Emulator, Fault, FaultKind, GlobalMemory, SemanticsTable, MemoryError, RunLimits, RunReport,
 };
 use tilewright_kernel::{self as kernel, Module};
 use tilewright_plugin::{
@@ -139,7 +139,7 @@ impl Device for EmulatedDevice<'_> {
         let kernel = kernels.iter().find(|kernel| kernel.name == launch.kernel).ok_or_else(|| {
             DeviceError::BadLaunch(format!("no kernel `{}` is loaded as code {}", launch.kernel, launch.code.0))
         })?;
-        let meanings = Meanings::of_rows(self.instructions);
+        let meanings = SemanticsTable::of_rows(self.instructions);
         let emulator = Emulator::new(kernel, self.target).map(|emulator| emulator.with_meanings(&meanings));
         let ended = emulator.and_then(|emulator| emulator.run(launch.grid, &arguments, &mut self.memory, &self.limits));
         let launched = ended.as_ref().map(launched).map_err(device_error);

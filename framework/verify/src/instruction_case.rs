@@ -14,34 +14,34 @@ use crate::kernels::{issue_kernel, tile_in_tensor_memory};
 use tilewright_emulator::RunReport;
 use tilewright_kernel::{Module, is_result};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_target::{
     ElementType, Instruction, InstructionKind, MemoryOperand, Operand, Semantics, TargetDescription,
 };
 
-/// One issue of an instruction; the moves of `means` bring tiles to tensor memory and back.
+/// One issue of an instruction; the moves of `context` bring tiles to tensor memory and back.
 ///
 /// # Errors
 /// [`CheckFailure::Row`]: the row says too little or contradicts itself.
-pub fn instruction_case<'a>(row: &Instruction, means: impl Into<Means<'a>>) -> Result<TestCase, CheckFailure> {
-    let means = means.into();
-    let kernel = issue_kernel("issue", row, means).map_err(CheckFailure::Row)?;
+pub fn instruction_case<'a>(row: &Instruction, context: impl Into<PlanContext<'a>>) -> Result<TestCase, CheckFailure> {
+    let context = context.into();
+    let kernel = issue_kernel("issue", row, context).map_err(CheckFailure::Row)?;
     // What a row says is looked at after what it breaks.
     tilewright_kernel::verify(&Module { kernels: vec![kernel.clone()] })?;
-    tilewright_kernel::verify_instructions(&kernel, means.instructions)?;
-    let question = match row.semantics {
+    tilewright_kernel::verify_instructions(&kernel, context.instructions)?;
+    let problem = match row.semantics {
         Semantics::Contract | Semantics::ContractSaturating | Semantics::CountDifferent => {
-            IssueOperands::product(row, means)
+            IssueOperands::product(row, context)
         }
         Semantics::Move if row.kind == InstructionKind::TensorMove => {
             let copies = row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_)));
-            if copies { IssueOperands::tensor_copy(row, means) } else { IssueOperands::tensor_move(row, means) }
+            if copies { IssueOperands::tensor_copy(row, context) } else { IssueOperands::tensor_move(row, context) }
         }
         Semantics::Move if row.kind == InstructionKind::AsyncCopy => IssueOperands::across(row),
         Semantics::Move => IssueOperands::copy(row),
         Semantics::Prefetch => Err("a prefetch changes no value".to_owned()),
     };
-    Ok(TestCase::of_buffers(kernel, 1, question.map_err(CheckFailure::Row)?.buffers()))
+    Ok(TestCase::of_buffers(kernel, 1, problem.map_err(CheckFailure::Row)?.buffers()))
 }
 
 /// Checks one issue of an instruction on the emulator, with no other rows beside its own.
@@ -49,12 +49,12 @@ pub fn instruction_case<'a>(row: &Instruction, means: impl Into<Means<'a>>) -> R
 /// # Errors
 /// [`CheckFailure`]: the first thing that is wrong, with the row or with the emulator.
 pub fn check_row(row: &Instruction, target: &TargetDescription) -> Result<RunReport, CheckFailure> {
-    let means = Means::of(target).with_instructions(std::slice::from_ref(row));
-    check_emulated(&instruction_case(row, means)?, means)
+    let context = PlanContext::of(target).with_instructions(std::slice::from_ref(row));
+    check_emulated(&instruction_case(row, context)?, context)
 }
 
 impl IssueOperands {
-    fn product(row: &Instruction, means: Means<'_>) -> Result<Self, String> {
+    fn product(row: &Instruction, context: PlanContext<'_>) -> Result<Self, String> {
         let extent = row.extent().ok_or("a product has two factors")?;
         let matrix = |role, seed| Matrix::of(row, role, seed);
         let (a, b, c) = (matrix("a", 1)?, matrix("b", 2)?, matrix("c", 3)?);
@@ -73,7 +73,7 @@ impl IssueOperands {
                 continue;
             }
             if let Operand::Tensor(tile) = operand {
-                let moves = tile_in_tensor_memory(row, tile, means)?;
+                let moves = tile_in_tensor_memory(row, tile, context)?;
                 let kind = number_named(&tile.element)?;
                 let mut bytes = vec![0; held_bytes(&moves.registers, tile.bits)];
                 if tile.role != "d" {

@@ -6,7 +6,7 @@ use tilewright_target::{MemoryOperand, Operand};
 
 use super::case::{CaseBuffer, Expectation};
 use super::test_case::{ElementBits, Legend, TestBuffer, input};
-use crate::kernels::LoneTile;
+use crate::kernels::IsolatedTile;
 
 /// What the operands hold, and what the answer is.
 pub(super) struct IssueOperands {
@@ -72,7 +72,7 @@ pub(super) fn filled(
     bits: u32,
     element: impl Fn([u64; 2]) -> Result<u64, String>,
 ) -> Result<Vec<u8>, String> {
-    let tile = LoneTile::of(memory)?;
+    let tile = IsolatedTile::of(memory)?;
     let mut bytes = vec![0xff; tile.bytes as usize];
     for at in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| [row, column])) {
         put(&mut bytes, tile.bit(at), bits, element(at)?);

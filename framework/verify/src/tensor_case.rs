@@ -5,19 +5,19 @@ use super::exact::scrambled;
 use super::issue_operands::{ExpectedField, IssueOperands, bytes_of, each_place, filled, held_bytes, put};
 use crate::kernels::tile_in_tensor_memory;
 use tilewright_kernel::is_result;
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Instruction, Operand};
 
 impl IssueOperands {
     /// Between the row's registers and those that bring the tile.
-    pub(super) fn tensor_move(row: &Instruction, means: Means<'_>) -> Result<Self, String> {
+    pub(super) fn tensor_move(row: &Instruction, context: PlanContext<'_>) -> Result<Self, String> {
         let memory = row.operands.iter().position(|operand| operand.tensor().is_some());
         let register = row.operands.iter().position(|operand| matches!(operand, Operand::Register { .. }));
         let (Some(memory), Some(register)) = (memory, register) else {
             return Err("a move has registers and a tile in tensor memory".to_owned());
         };
         let tile = row.operands[memory].tensor().ok_or("there is no tile")?;
-        let moves = tile_in_tensor_memory(row, tile, means)?;
+        let moves = tile_in_tensor_memory(row, tile, context)?;
         let Operand::Register { bits, layout, .. } = &row.operands[register] else {
             return Err("a move has registers".to_owned());
         };
@@ -44,7 +44,7 @@ impl IssueOperands {
     }
 
     /// From shared memory.
-    pub(super) fn tensor_copy(row: &Instruction, means: Means<'_>) -> Result<Self, String> {
+    pub(super) fn tensor_copy(row: &Instruction, context: PlanContext<'_>) -> Result<Self, String> {
         let mut contents = Vec::new();
         let mut found = None;
         let value = |[row, column]: [u64; 2], bits: u32| scrambled(row << 32 | column, 4) >> (64 - bits);
@@ -52,7 +52,7 @@ impl IssueOperands {
             contents.push(match operand {
                 Operand::Memory(memory) => filled(memory, memory.bits, |at| Ok(value(at, memory.bits)))?,
                 Operand::Tensor(tile) => {
-                    let moves = tile_in_tensor_memory(row, tile, means)?;
+                    let moves = tile_in_tensor_memory(row, tile, context)?;
                     let bytes = vec![0; held_bytes(&moves.registers, tile.bits)];
                     found = Some((number, tile.bits, moves));
                     bytes

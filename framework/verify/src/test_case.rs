@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use tilewright_kernel::{Counts, Kernel};
-use tilewright_plan::movement::PlanFigures;
+use tilewright_plan::movement::PlanStats;
 use tilewright_plugin::LaunchGrid;
 
 use super::case::{CaseBuffer, CaseElement, CaseValue, Expectation};
@@ -68,8 +68,8 @@ pub struct Predicted {
 
 impl Predicted {
     /// The figures of a plan that a kernel carries out so often.
-    pub(crate) fn of(figures: &PlanFigures, rounds: u32) -> Self {
-        let PlanFigures { counts, cost, shared_bytes, .. } = *figures;
+    pub(crate) fn of(stats: &PlanStats, rounds: u32) -> Self {
+        let PlanStats { counts, cost, shared_bytes, .. } = *stats;
         Self { rounds, counts: Some(counts), cycles: cost, shared_bytes }
     }
 }
@@ -147,8 +147,8 @@ impl TestCase {
     }
 
     /// What a plan counts of a kernel that does what is planned once, and the figures that it predicts.
-    pub(crate) fn with_plan(self, figures: &PlanFigures) -> Self {
-        self.with_counts(ExpectedCounts::all(figures.counts, figures.bound)).with_predicted(Predicted::of(figures, 1))
+    pub(crate) fn with_plan(self, stats: &PlanStats) -> Self {
+        self.with_counts(ExpectedCounts::all(stats.counts, stats.bound)).with_predicted(Predicted::of(stats, 1))
     }
 
     pub(crate) fn with_predicted(mut self, predicted: Predicted) -> Self {

@@ -22,7 +22,7 @@
 //! least subnormal number.
 
 use tilewright_plan::contract::{Contraction, fuses};
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_target::{ElementType, Format, Instruction, Numerics, Operand, Summation};
 
 /// What a result may be off by.
@@ -47,17 +47,17 @@ enum Subnormals {
 
 impl Tolerance {
     /// Of a plan's sums of floating-point numbers.
-    pub(super) fn of(plan: &Contraction, means: Means<'_>) -> Self {
-        let question = &plan.question;
-        let [_, fraction, _] = float(question.accumulator).map_or([0; 3], Format::widths);
-        let unit = Unit::of(plan, means);
-        let n = question.shape[2] as f64;
-        let (mut relative, least) = (0.0, unit.roundings(question.shape[2]) * least_subnormal(question.accumulator));
+    pub(super) fn of(plan: &Contraction, context: PlanContext<'_>) -> Self {
+        let problem = &plan.problem;
+        let [_, fraction, _] = float(problem.accumulator).map_or([0; 3], Format::widths);
+        let unit = Unit::of(plan, context);
+        let n = problem.shape[2] as f64;
+        let (mut relative, least) = (0.0, unit.roundings(problem.shape[2]) * least_subnormal(problem.accumulator));
         let u = half_of(fraction);
-        for factor in [question.a, question.b] {
+        for factor in [problem.a, problem.b] {
             relative += if factor.bits() == 64 && !factor.is_float() { u } else { 0.0 };
         }
-        relative += unit.relative(question.shape[2], fraction);
+        relative += unit.relative(problem.shape[2], fraction);
         let summation = unit.numerics.as_ref().map(|numerics| numerics.summation);
         let (subnormals, lost) = match summation {
             None | Some(Summation::Chain | Summation::Exact { .. }) => (Subnormals::Kept, 0.0),
@@ -108,9 +108,9 @@ struct Unit {
 }
 
 impl Unit {
-    fn of(plan: &Contraction, means: Means<'_>) -> Self {
-        let found = plan.row().and_then(|name| means.instructions.iter().find(|row| row.name == name));
-        let fuses = fuses(plan.question.accumulator);
+    fn of(plan: &Contraction, context: PlanContext<'_>) -> Self {
+        let found = plan.row().and_then(|name| context.instructions.iter().find(|row| row.name == name));
+        let fuses = fuses(plan.problem.accumulator);
         let Some(row) = found else { return Self { numerics: None, least_normal: [0.0; 2], fuses, k: 1 } };
         let numerics = Some(row.numerics.clone().unwrap_or_default());
         let (a, b) = (operand(row, "a"), operand(row, "b"));

@@ -11,9 +11,9 @@ pub fn staged(target: &dyn Target, masked: bool) -> (SharedCopy, Kernel) {
     let memory = MemoryLayout::linear(axis(1).direct_sum(&axis(0)).unwrap());
     let global = GlobalTensor::row_major(&[64, 64], 16);
     let lanes = target.description().lanes.default;
-    let question =
-        CopyQuestion { global: &global, memory: &memory, element_bits: 16, lanes, warps: 4, masked, mapped: false };
-    let copy = copy_to_shared(&question, means(target)).unwrap();
+    let problem =
+        AsyncCopySpec { global: &global, memory: &memory, element_bits: 16, lanes, warps: 4, masked, mapped: false };
+    let copy = copy_to_shared(&problem, context(target)).unwrap();
     let stages = Stages { buffers: 3, tensors: 5, omitted: None };
     let kernel = pointer_copy_kernel(&copy, &memory, 16, stages).unwrap();
     (copy, kernel)

@@ -32,7 +32,7 @@ pub fn run_block(
         .collect();
     let numbers = numbers.iter().map(|&number| Argument::Scalar(number));
     let arguments: Vec<_> = buffers.iter().map(|&buffer| Argument::Buffer(buffer)).chain(numbers).collect();
-    let meanings = Meanings::of_rows(target.instructions());
+    let meanings = SemanticsTable::of_rows(target.instructions());
     let emulator = Emulator::new(kernel, target.description())?.with_meanings(&meanings);
     let report = emulator.run([1, 1, 1], &arguments, &mut memory, &RunLimits::default())?;
     let left = buffers.iter().map(|&buffer| memory.read_all(buffer).expect("all is written").to_vec());
@@ -43,9 +43,9 @@ pub fn run_block(
 #[track_caller]
 pub fn proven_case<'a>(
     case: Result<TestCase, CheckFailure>,
-    means: impl Into<Means<'a>>,
+    context: impl Into<PlanContext<'a>>,
     what: impl Display,
 ) -> RunReport {
-    let checked = case.and_then(|case| check_emulated(&case, means));
+    let checked = case.and_then(|case| check_emulated(&case, context));
     checked.unwrap_or_else(|wrong| panic!("{what}: {wrong}"))
 }

@@ -11,6 +11,6 @@ pub fn described(name: &str) -> TargetDescription {
 }
 
 /// A target with its instructions, as plans take it.
-pub fn means(target: &dyn Target) -> Means<'_> {
-    Means::of(target.description()).with_instructions(target.instructions())
+pub fn context(target: &dyn Target) -> PlanContext<'_> {
+    PlanContext::of(target.description()).with_instructions(target.instructions())
 }

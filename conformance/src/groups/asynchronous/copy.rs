@@ -6,7 +6,7 @@ use tilewright_emulator::FaultKind;
 use tilewright_kernel::Module;
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
-    Accessor, Constraints, CopyQuestion, GlobalTensor, Means, SharedCopy, choose_memory, coalesced_layout,
+    Accessor, Constraints, AsyncCopySpec, GlobalTensor, PlanContext, SharedCopy, choose_shared_layout, coalesced_layout,
     consecutive_copy, copy_to_shared,
 };
 use tilewright_verify::kernels::{OmittedSync, Stages, pointer_copy_kernel};
@@ -114,9 +114,9 @@ impl SharedCopying {
         let memory =
             if self.chosen { self.choose(context, &global)? } else { self.end.memory(context, &self.tensor)? };
         let (element_bits, lanes, warps) = (setting.element.bits(), setting.lanes, setting.warps);
-        let question =
-            CopyQuestion { global: &global, memory: &memory, element_bits, lanes, warps, masked: false, mapped: false };
-        let copy = copy_to_shared(&question, means(context)).map_err(refused)?;
+        let problem =
+            AsyncCopySpec { global: &global, memory: &memory, element_bits, lanes, warps, masked: false, mapped: false };
+        let copy = copy_to_shared(&problem, plan_context(context)).map_err(refused)?;
         Ok((memory, copy))
     }
 
@@ -132,7 +132,7 @@ impl SharedCopying {
             None => fetched.clone(),
         };
         let reader = Accessor::load(self.end.distributed(context, &self.tensor)?);
-        let choose = |copied: Accessor| choose_memory(&[copied, reader.clone()], bits, &Constraints::default(), target);
+        let choose = |copied: Accessor| choose_shared_layout(&[copied, reader.clone()], bits, &Constraints::default(), target);
         // Where lanes would fetch elements twice there is no copy that writes consecutively.
         let choice = choose(copied).or_else(|_| choose(fetched)).map_err(refused)?;
         Ok(choice.chosen().memory.clone())
@@ -144,22 +144,22 @@ impl SharedCopying {
     /// The verdict where something is wrong.
     pub fn shown(&self, context: &Context, memory: &MemoryLayout, copy: &SharedCopy) -> Result<Verdict, Verdict> {
         let (bits, stages) = (self.tensor.setting.element.bits(), self.shown.stages());
-        let case = || shared_copy_case(copy, memory, bits, stages, means(context));
+        let case = || shared_copy_case(copy, memory, bits, stages, plan_context(context));
         match (self.shown, copy.instruction()) {
             (Shown::Once, Some(name)) => {
-                executed(case(), means(context))?;
+                executed(case(), plan_context(context))?;
                 Ok(Verdict::pass(Level::Emulated).with_detail(format!("by {name}")))
             }
             (Shown::Once, None) => {
-                executed(case(), means(context))?;
+                executed(case(), plan_context(context))?;
                 Ok(Verdict::pass(Level::Emulated).with_detail(format!("through registers: {}", why(copy))))
             }
             (_, None) => Err(Verdict::unsupported(format!("copied through registers: {}", why(copy)))),
             (Shown::Stages, Some(_)) => {
-                executed(case(), means(context))?;
+                executed(case(), plan_context(context))?;
                 Ok(Verdict::pass(Level::Emulated))
             }
-            (Shown::Early, Some(_)) => early(case().and_then(|case| check_emulated(&case, means(context)))),
+            (Shown::Early, Some(_)) => early(case().and_then(|case| check_emulated(&case, plan_context(context)))),
             (Shown::Code, Some(_)) => {
                 let kernel = pointer_copy_kernel(copy, memory, bits, stages).map_err(refused)?;
                 Ok(artifact::compiled(context, &Module { kernels: vec![kernel] }))
@@ -168,8 +168,8 @@ impl SharedCopying {
     }
 }
 
-fn means(context: &Context) -> Means<'_> {
-    Means::of(context.target().description()).with_instructions(context.target().instructions())
+fn plan_context(context: &Context) -> PlanContext<'_> {
+    PlanContext::of(context.target().description()).with_instructions(context.target().instructions())
 }
 
 /// Why no row copies.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use tilewright_emulator::FaultKind;
 use tilewright_kernel::Module;
-use tilewright_plan::movement::{Means, Prefetch, PrefetchQuestion, prefetch};
+use tilewright_plan::movement::{PlanContext, Prefetch, PrefetchSpec, prefetch};
 use tilewright_target::InstructionKind;
 use tilewright_verify::kernels::{Ahead, prefetched_kernel};
 use tilewright_verify::{CheckFailure, check_emulated, prefetch_case};
@@ -82,14 +82,14 @@ impl Prefetching {
     }
 
     fn verdict(self, context: &Context) -> Result<Verdict, Verdict> {
-        let (means, plan) = (means(context), self.plan(context)?);
+        let (plan_context, plan) = (plan_context(context), self.plan(context)?);
         let lanes = context.target().description().lanes.default;
-        let case = |ahead| prefetch_case(&plan, lanes, ahead, means);
+        let case = |ahead| prefetch_case(&plan, lanes, ahead, plan_context);
         Ok(match self.shown {
-            ShownPrefetch::Tiles => executed(case(AHEAD), means)
+            ShownPrefetch::Tiles => executed(case(AHEAD), plan_context)
                 .map(|_| Verdict::pass(Level::Emulated).with_detail(format!("by {}", plan.instruction)))?,
             ShownPrefetch::Misaligned => {
-                match case(Ahead { is_misaligned: true, ..AHEAD }).and_then(|case| check_emulated(&case, means)) {
+                match case(Ahead { is_misaligned: true, ..AHEAD }).and_then(|case| check_emulated(&case, plan_context)) {
                     Err(CheckFailure::Fault(fault)) if matches!(fault.kind, FaultKind::Instruction { .. }) => {
                         Verdict::pass(Level::Emulated).with_detail("caught")
                     }
@@ -98,7 +98,7 @@ impl Prefetching {
                 }
             }
             ShownPrefetch::Code => {
-                let kernel = prefetched_kernel(&plan, lanes, AHEAD, means).map_err(refused)?;
+                let kernel = prefetched_kernel(&plan, lanes, AHEAD, plan_context).map_err(refused)?;
                 artifact::compiled(context, &Module { kernels: vec![kernel] })
             }
         })
@@ -106,7 +106,7 @@ impl Prefetching {
 
     fn plan(self, context: &Context) -> Result<Prefetch, Verdict> {
         let [rows, columns] = self.tile;
-        let question = PrefetchQuestion {
+        let problem = PrefetchSpec {
             tile: self.tile,
             matrix: [5 * rows, columns],
             pitch: 2 * columns,
@@ -114,10 +114,10 @@ impl Prefetching {
             alignment: 64,
             warps: self.warps,
         };
-        prefetch(&question, means(context)).map_err(refused)
+        prefetch(&problem, plan_context(context)).map_err(refused)
     }
 }
 
-fn means(context: &Context) -> Means<'_> {
-    Means::of(context.target().description()).with_instructions(context.target().instructions())
+fn plan_context(context: &Context) -> PlanContext<'_> {
+    PlanContext::of(context.target().description()).with_instructions(context.target().instructions())
 }

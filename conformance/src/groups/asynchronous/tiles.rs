@@ -6,7 +6,7 @@ use tilewright_emulator::FaultKind;
 use tilewright_kernel::{Launch, Module};
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
-    BoxCopy, CopyQuestion, GlobalTensor, Means, MovementError, copy_from_shared, copy_to_shared,
+    TensorCopy, AsyncCopySpec, GlobalTensor, PlanContext, MovementError, copy_from_shared, copy_to_shared,
 };
 use tilewright_verify::kernels::{OmittedSync, Stages, tensor_copy_kernel};
 use tilewright_verify::{CheckFailure, TestCase, box_tiles_case, check_emulated};
@@ -111,7 +111,7 @@ impl TileCopying {
         let (to, from) = self.plans(context, &memory)?;
         let (copy, buffers) = if self.shown == ShownTiles::Back { (from, 2) } else { (to, 3) };
         let (launch, stages) = (Launch::new(setting.lanes, setting.warps), self::stages(buffers, None));
-        let case = |shifted| box_tiles_case(&copy, &memory, launch, stages, shifted, means(context));
+        let case = |shifted| box_tiles_case(&copy, &memory, launch, stages, shifted, plan_context(context));
         [0, SHIFT].into_iter().map(case).collect::<Result<_, _>>().map_err(not_built)
     }
 
@@ -120,25 +120,25 @@ impl TileCopying {
         let memory = self.end.memory(context, &self.tensor)?;
         let (to, from) = self.plans(context, &memory)?;
         let launch = Launch::new(setting.lanes, setting.warps);
-        let means = means(context);
-        let case = |copy: &BoxCopy, stages, shifted| box_tiles_case(copy, &memory, launch, stages, shifted, means);
+        let plan_context = plan_context(context);
+        let case = |copy: &TensorCopy, stages, shifted| box_tiles_case(copy, &memory, launch, stages, shifted, plan_context);
         let caught = |case: Result<TestCase, CheckFailure>, right: fn(&FaultKind) -> bool| {
-            found(case.and_then(|case| check_emulated(&case, means)), right)
+            found(case.and_then(|case| check_emulated(&case, plan_context)), right)
         };
         let (there, back) = (stages(3, None), stages(2, None));
-        let told = |copy: &BoxCopy| {
+        let told = |copy: &TensorCopy| {
             let (boxes, arrangement) = (copy.boxes(), &copy.arrangement);
             Verdict::pass(Level::Emulated).with_detail(format!("{boxes} boxes, {arrangement}"))
         };
         Ok(match self.shown {
-            ShownTiles::Stages => executed(case(&to, there, 0), means).map(|_| told(&to))?,
-            ShownTiles::Borders => executed(case(&to, there, SHIFT), means).map(|_| told(&to))?,
+            ShownTiles::Stages => executed(case(&to, there, 0), plan_context).map(|_| told(&to))?,
+            ShownTiles::Borders => executed(case(&to, there, SHIFT), plan_context).map(|_| told(&to))?,
             ShownTiles::Early => caught(case(&to, stages(3, Some(OmittedSync::Wait)), 0), |kind| {
                 matches!(kind, FaultKind::InFlight { .. })
             }),
             ShownTiles::Back => {
-                executed(case(&from, back, 0), means)?;
-                executed(case(&from, back, SHIFT), means).map(|_| told(&from))?
+                executed(case(&from, back, 0), plan_context)?;
+                executed(case(&from, back, SHIFT), plan_context).map(|_| told(&from))?
             }
             ShownTiles::Unfenced => caught(case(&from, stages(2, Some(OmittedSync::Fence)), 0), |kind| {
                 matches!(kind, FaultKind::Unfenced { .. })
@@ -155,10 +155,10 @@ impl TileCopying {
     }
 
     /// The copies to shared memory and from there.
-    fn plans(&self, context: &Context, memory: &MemoryLayout) -> Result<(BoxCopy, BoxCopy), Verdict> {
+    fn plans(&self, context: &Context, memory: &MemoryLayout) -> Result<(TensorCopy, TensorCopy), Verdict> {
         let setting = self.tensor.setting;
         let global = GlobalTensor::row_major(&self.tensor.shape, ALIGNMENT);
-        let question = CopyQuestion {
+        let problem = AsyncCopySpec {
             global: &global,
             memory,
             element_bits: setting.element.bits(),
@@ -168,12 +168,12 @@ impl TileCopying {
             mapped: true,
         };
         // Where no box fills the memory one way, none does the other way.
-        let from = match copy_from_shared(&question, means(context)) {
+        let from = match copy_from_shared(&problem, plan_context(context)) {
             Ok(from) => from,
             Err(MovementError::Impossible { reasons }) => return Err(Verdict::unsupported(reasons)),
             Err(error) => return Err(refused(error)),
         };
-        let copy = copy_to_shared(&question, means(context)).map_err(refused)?;
+        let copy = copy_to_shared(&problem, plan_context(context)).map_err(refused)?;
         let other = || copy.instruction().unwrap_or("registers").to_owned();
         let better = || Verdict::unsupported(format!("copied by {}, which is better than boxes", other()));
         let to = copy.boxes().cloned().ok_or_else(better)?;
@@ -186,6 +186,6 @@ fn stages(buffers: u32, omitted: Option<OmittedSync>) -> Stages {
     Stages { buffers, tensors: 5, omitted }
 }
 
-fn means(context: &Context) -> Means<'_> {
-    Means::of(context.target().description()).with_instructions(context.target().instructions())
+fn plan_context(context: &Context) -> PlanContext<'_> {
+    PlanContext::of(context.target().description()).with_instructions(context.target().instructions())
 }

@@ -5,7 +5,7 @@ use tilewright_kernel::Module;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::conversion_kernel;
 use tilewright_plan::movement;
-use tilewright_plan::movement::{Means, MovementError, Plan, Rejected};
+use tilewright_plan::movement::{PlanContext, MovementError, Plan, Rejected};
 use tilewright_verify::{TestCase, check_emulated, conversion_case};
 
 use super::super::artifact;
@@ -22,8 +22,8 @@ pub fn emulated(context: &Context, conversion: &ConversionCase) -> Verdict {
         Err(verdict) => return verdict,
     };
     let bits = conversion.tensor.setting.element.bits();
-    let means = means(context);
-    let plans = match movement::candidates(&src, &dst, bits, means) {
+    let plan_context = plan_context(context);
+    let plans = match movement::candidates(&src, &dst, bits, plan_context) {
         Ok((plans, rejected)) if plans.is_empty() => {
             return Verdict::unsupported(Rejected::list(&rejected));
         }
@@ -31,8 +31,8 @@ pub fn emulated(context: &Context, conversion: &ConversionCase) -> Verdict {
         Err(error) => return Verdict::fail(Level::Layout, error.to_string()),
     };
     for plan in &plans {
-        let case = conversion_case([&src, &dst], bits, plan, means);
-        if let Err(wrong) = case.and_then(|case| check_emulated(&case, means)) {
+        let case = conversion_case([&src, &dst], bits, plan, plan_context);
+        if let Err(wrong) = case.and_then(|case| check_emulated(&case, plan_context)) {
             return Verdict::fail(Level::Emulated, format!("path {}: {wrong}", plan.path));
         }
     }
@@ -49,7 +49,7 @@ pub fn emulated(context: &Context, conversion: &ConversionCase) -> Verdict {
 /// The verdict where there is none.
 pub fn test_cases(context: &Context, conversion: &ConversionCase) -> Result<Vec<TestCase>, Verdict> {
     let ((src, dst), plan) = chosen(context, conversion)?;
-    let case = conversion_case([&src, &dst], conversion.tensor.setting.element.bits(), &plan, means(context));
+    let case = conversion_case([&src, &dst], conversion.tensor.setting.element.bits(), &plan, plan_context(context));
     case.map(|case| vec![case]).map_err(not_built)
 }
 
@@ -58,7 +58,7 @@ fn chosen(context: &Context, conversion: &ConversionCase) -> Result<((LinearLayo
     // What is not compiled does not run.
     module(context, conversion)?;
     let (src, dst) = conversion.layouts(context)?;
-    let plan = movement::convert(&src, &dst, conversion.tensor.setting.element.bits(), means(context));
+    let plan = movement::convert(&src, &dst, conversion.tensor.setting.element.bits(), plan_context(context));
     Ok(((src, dst), plan.map_err(|error| Verdict::fail(Level::Layout, error.to_string()))?))
 }
 
@@ -66,12 +66,12 @@ fn chosen(context: &Context, conversion: &ConversionCase) -> Result<((LinearLayo
 const MOST_OPERATIONS: usize = 2000;
 
 /// All that the target has.
-fn means(context: &Context) -> Means<'_> {
-    Means::of(context.target().description()).with_instructions(context.target().instructions())
+fn plan_context(context: &Context) -> PlanContext<'_> {
+    PlanContext::of(context.target().description()).with_instructions(context.target().instructions())
 }
 
 fn above_bound(plan: &Plan) -> Option<String> {
-    plan.figures.above_bound.as_ref().map(|reason| format!("path {}: {reason}", plan.path))
+    plan.stats.above_bound.as_ref().map(|reason| format!("path {}: {reason}", plan.path))
 }
 
 /// Compiles the best plan's kernel twice: the target must give code, of the launch that was
@@ -90,11 +90,11 @@ fn module(context: &Context, conversion: &ConversionCase) -> Result<Module, Verd
     let bits = conversion.tensor.setting.element.bits();
     fits_registers(context, &src, bits)?;
     fits_registers(context, &dst, bits)?;
-    let plan = movement::convert(&src, &dst, bits, means(context)).map_err(|error| match error {
+    let plan = movement::convert(&src, &dst, bits, plan_context(context)).map_err(|error| match error {
         MovementError::Impossible { reasons } => Verdict::unsupported(reasons),
         error => failed(error.to_string()),
     })?;
-    let kernel = conversion_kernel("convert", [&src, &dst], bits, &plan, means(context))
+    let kernel = conversion_kernel("convert", [&src, &dst], bits, &plan, plan_context(context))
         .map_err(|error| failed(error.to_string()))?;
     let operations = kernel.statements().len();
     if operations > MOST_OPERATIONS {

@@ -4,7 +4,7 @@ use tilewright_kernel as kernel;
 use tilewright_kernel::Module;
 use tilewright_plan::contract;
 use tilewright_plan::contract::{ContractError, Contraction, MmaProblem};
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_target::TargetDescription;
 use tilewright_verify::kernels::mma_kernel;
 use tilewright_verify::{CheckFailure, check_all_emulated, contraction_cases};
@@ -26,13 +26,13 @@ pub(super) fn warps([m, n, _]: [u64; 3], bits: u32, target: &TargetDescription) 
     warps
 }
 
-fn means(context: &Context) -> Means<'_> {
-    Means::of(context.target().description()).with_instructions(context.target().instructions())
+fn plan_context(context: &Context) -> PlanContext<'_> {
+    PlanContext::of(context.target().description()).with_instructions(context.target().instructions())
 }
 
 /// The cheapest plan.
-pub(in crate::groups) fn planned(context: &Context, question: &MmaProblem) -> Result<Contraction, Verdict> {
-    contract::plan(question, means(context)).map_err(|error| match error {
+pub(in crate::groups) fn planned(context: &Context, problem: &MmaProblem) -> Result<Contraction, Verdict> {
+    contract::plan(problem, plan_context(context)).map_err(|error| match error {
         ContractError::Impossible { reasons } => Verdict::unsupported(reasons),
         error => Verdict::fail(Level::Layout, error.to_string()),
     })
@@ -40,13 +40,13 @@ pub(in crate::groups) fn planned(context: &Context, question: &MmaProblem) -> Re
 
 /// Runs the plan's kernel on the emulator: once with sums that are exact, once with any elements, where there are
 /// scales once with some that are NaN.
-pub(super) fn emulated(context: &Context, question: &MmaProblem) -> Verdict {
-    let plan = match planned(context, question) {
+pub(super) fn emulated(context: &Context, problem: &MmaProblem) -> Verdict {
+    let plan = match planned(context, problem) {
         Ok(plan) => plan,
         Err(verdict) => return verdict,
     };
-    let cases = contraction_cases(&plan, means(context));
-    match cases.and_then(|cases| check_all_emulated(&cases, means(context))) {
+    let cases = contraction_cases(&plan, plan_context(context));
+    match cases.and_then(|cases| check_all_emulated(&cases, plan_context(context))) {
         Ok(_) => Verdict::pass(Level::Emulated).with_detail(format!("by {}", plan.unit_name())),
         Err(wrong @ (CheckFailure::Row(_) | CheckFailure::Invalid(_))) => {
             Verdict::fail(Level::Layout, wrong.to_string())
@@ -58,28 +58,28 @@ pub(super) fn emulated(context: &Context, question: &MmaProblem) -> Verdict {
 /// A case that runs the plan's kernel on a device, as on the emulator.
 pub(super) fn executed(
     name: String,
-    question: impl Fn(&Context) -> Result<MmaProblem, Verdict> + Clone + Send + Sync + 'static,
+    problem: impl Fn(&Context) -> Result<MmaProblem, Verdict> + Clone + Send + Sync + 'static,
 ) -> Case {
-    let packed = question.clone();
+    let packed = problem.clone();
     let check = move |context: &Context| {
-        let plan = question(context).and_then(|question| planned(context, &question))?;
-        let cases = contraction_cases(&plan, means(context)).map_err(not_built)?;
+        let plan = problem(context).and_then(|problem| planned(context, &problem))?;
+        let cases = contraction_cases(&plan, plan_context(context)).map_err(not_built)?;
         let verdict = on_device(context, &cases);
         let detail = format!("by {}: {}", plan.unit_name(), verdict.detail);
         Ok(verdict.with_detail(detail))
     };
     Case::new(name, move |context| either(check(context))).with_trials(move |context| {
-        contraction_cases(&planned(context, &packed(context)?)?, means(context)).map_err(not_built)
+        contraction_cases(&planned(context, &packed(context)?)?, plan_context(context)).map_err(not_built)
     })
 }
 
 /// Compiles the plan's kernel twice; see [`artifact::compiled`].
-pub(super) fn compiled(context: &Context, question: &MmaProblem) -> Verdict {
-    let plan = match planned(context, question) {
+pub(super) fn compiled(context: &Context, problem: &MmaProblem) -> Verdict {
+    let plan = match planned(context, problem) {
         Ok(plan) => plan,
         Err(verdict) => return verdict,
     };
-    let kernel = match mma_kernel(&plan, false, means(context)) {
+    let kernel = match mma_kernel(&plan, false, plan_context(context)) {
         Ok(kernel) => kernel,
         Err(error) => return Verdict::fail(Level::Layout, error.to_string()),
     };

@@ -34,7 +34,7 @@ impl Group for Dots {
                 cases.push(case(named("emulated"), dot, emulated));
                 cases.push(case(named("code"), dot, compiled));
                 if context.devices().is_some() {
-                    cases.push(check::executed(named("device"), move |context| question(context, &dot)));
+                    cases.push(check::executed(named("device"), move |context| problem(context, &dot)));
                 }
             }
         }
@@ -56,16 +56,16 @@ fn warps(dot: &Dot, target: &TargetDescription) -> u32 {
     check::warps(dot.shape, bits, target)
 }
 
-fn question(context: &Context, dot: &Dot) -> Result<MmaProblem, Verdict> {
+fn problem(context: &Context, dot: &Dot) -> Result<MmaProblem, Verdict> {
     let target = context.target().description();
     let types = [number(dot.a)?, number(dot.b)?, number(dot.accumulator)?];
     Ok(MmaProblem::new(dot.shape, types, target.lanes.default, warps(dot, target)))
 }
 
 fn emulated(context: &Context, dot: &Dot) -> Verdict {
-    question(context, dot).map_or_else(|verdict| verdict, |question| check::emulated(context, &question))
+    problem(context, dot).map_or_else(|verdict| verdict, |problem| check::emulated(context, &problem))
 }
 
 fn compiled(context: &Context, dot: &Dot) -> Verdict {
-    question(context, dot).map_or_else(|verdict| verdict, |question| check::compiled(context, &question))
+    problem(context, dot).map_or_else(|verdict| verdict, |problem| check::compiled(context, &problem))
 }

@@ -28,7 +28,7 @@ impl Group for ScaledDots {
             cases.push(case(named("emulated"), dot, check::emulated));
             cases.push(case(named("code"), dot, check::compiled));
             if context.devices().is_some() {
-                cases.push(check::executed(named("device"), move |context| question(context, &dot)));
+                cases.push(check::executed(named("device"), move |context| problem(context, &dot)));
             }
         }
         cases
@@ -37,16 +37,16 @@ impl Group for ScaledDots {
 
 fn case(name: String, dot: ScaledDot, check: fn(&Context, &MmaProblem) -> Verdict) -> Case {
     Case::new(name, move |context| {
-        question(context, &dot).map_or_else(|verdict| verdict, |asked| check(context, &asked))
+        problem(context, &dot).map_or_else(|verdict| verdict, |asked| check(context, &asked))
     })
 }
 
-fn question(context: &Context, dot: &ScaledDot) -> Result<MmaProblem, Verdict> {
+fn problem(context: &Context, dot: &ScaledDot) -> Result<MmaProblem, Verdict> {
     let target = context.target().description();
     let types: [ElementType; 3] = [number(dot.a.element)?, number(dot.b.element)?, number("f32")?];
     let warps = check::warps(dot.shape, SUM_BITS, target);
-    let question = MmaProblem::new(dot.shape, types, target.lanes.default, warps);
-    Ok(question.with_scales([scale(dot.a)?, scale(dot.b)?]))
+    let problem = MmaProblem::new(dot.shape, types, target.lanes.default, warps);
+    Ok(problem.with_scales([scale(dot.a)?, scale(dot.b)?]))
 }
 
 fn scale(factor: Factor) -> Result<Option<Scale>, Verdict> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use conformance_pack::Figure;
 use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, MemoryLayout};
 use tilewright_plan::movement;
-use tilewright_plan::movement::{Means, MovementError, Path, access_shared};
+use tilewright_plan::movement::{PlanContext, MovementError, Path, access_shared};
 use tilewright_target::Direction;
 use tilewright_verify::{Repeated, TestCase};
 
@@ -127,10 +127,10 @@ impl Movement {
     fn with<T>(
         &self,
         context: &Context,
-        work: impl FnOnce(Repeated<'_>, Means<'_>) -> Result<T, Verdict>,
+        work: impl FnOnce(Repeated<'_>, PlanContext<'_>) -> Result<T, Verdict>,
     ) -> Result<T, Verdict> {
         let target = context.target();
-        let means = Means::of(target.description()).with_instructions(target.instructions());
+        let plan_context = PlanContext::of(target.description()).with_instructions(target.instructions());
         let layouts = self.layouts(context)?;
         let [src, dst] = &layouts;
         match (self.what, self.by) {
@@ -139,19 +139,19 @@ impl Movement {
                     movement::gathers(src, dst, Dim::tensor(0), self.bits(), target.description()).map_err(refused)?;
                 let plan = plans.iter().find(|plan| plan.path == path);
                 let reason = closed.into_iter().find(|way| way.candidate == path).map(|way| way.reason);
-                work(Repeated::Gather(src, Dim::tensor(0), plan.ok_or_else(|| closed_way(path, reason))?), means)
+                work(Repeated::Gather(src, Dim::tensor(0), plan.ok_or_else(|| closed_way(path, reason))?), plan_context)
             }
             (_, By::Path(path)) => {
-                let (plans, closed) = movement::candidates(src, dst, self.bits(), means).map_err(refused)?;
+                let (plans, closed) = movement::candidates(src, dst, self.bits(), plan_context).map_err(refused)?;
                 let plan = plans.iter().find(|plan| plan.path == path);
                 let reason = closed.into_iter().find(|way| way.candidate == path).map(|way| way.reason);
-                work(Repeated::Conversion([src, dst], plan.ok_or_else(|| closed_way(path, reason))?), means)
+                work(Repeated::Conversion([src, dst], plan.ok_or_else(|| closed_way(path, reason))?), plan_context)
             }
             (_, By::Padding) => {
                 let memory = self.padded(context)?;
-                let store = access_shared(src, &memory, self.bits(), Direction::Store, means).map_err(refused)?;
-                let load = access_shared(dst, &memory, self.bits(), Direction::Load, means).map_err(refused)?;
-                work(Repeated::Staging([src, dst], &memory, [&store, &load]), means)
+                let store = access_shared(src, &memory, self.bits(), Direction::Store, plan_context).map_err(refused)?;
+                let load = access_shared(dst, &memory, self.bits(), Direction::Load, plan_context).map_err(refused)?;
+                work(Repeated::Staging([src, dst], &memory, [&store, &load]), plan_context)
             }
         }
     }
@@ -206,8 +206,8 @@ impl Way for Movement {
     }
 
     fn shown(&self, context: &Context) -> Result<Verdict, Verdict> {
-        self.with(context, |repeated, means| {
-            executed(repeated.case(self.bits(), ROUNDS), means)?;
+        self.with(context, |repeated, plan_context| {
+            executed(repeated.case(self.bits(), ROUNDS), plan_context)?;
             let predicted = repeated.predicted(self.bits(), ROUNDS);
             Ok(Verdict::pass(Level::Emulated).with_detail(said(&predicted)))
         })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use conformance_pack::Figure;
 use tilewright_plan::contract::{Contraction, MmaProblem, Scale};
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_target::ElementType;
 use tilewright_verify::{TestCase, check_all_emulated, contraction_cases};
 
@@ -47,13 +47,13 @@ impl Product {
         let scale = Scale::named("e8m0").ok_or_else(|| broken("`e8m0` is no type of scales"))?;
         let types = [number("e2m1")?, number(self.other)?, number("f32")?];
         let lanes = context.target().description().lanes.default;
-        let question = MmaProblem::new(self.shape, types, lanes, WARPS).with_scales([Some(scale), None]);
-        planned(context, &MmaProblem { shuffled: [self.is_shuffled; 2], ..question })
+        let problem = MmaProblem::new(self.shape, types, lanes, WARPS).with_scales([Some(scale), None]);
+        planned(context, &MmaProblem { shuffled: [self.is_shuffled; 2], ..problem })
     }
 }
 
-fn means(context: &Context) -> Means<'_> {
-    Means::of(context.target().description()).with_instructions(context.target().instructions())
+fn plan_context(context: &Context) -> PlanContext<'_> {
+    PlanContext::of(context.target().description()).with_instructions(context.target().instructions())
 }
 
 impl Way for Product {
@@ -69,8 +69,8 @@ impl Way for Product {
 
     fn shown(&self, context: &Context) -> Result<Verdict, Verdict> {
         let plan = self.plan(context)?;
-        let cases = contraction_cases(&plan, means(context)).map_err(not_built)?;
-        let report = check_all_emulated(&cases, means(context))
+        let cases = contraction_cases(&plan, plan_context(context)).map_err(not_built)?;
+        let report = check_all_emulated(&cases, plan_context(context))
             .map_err(|wrong| Verdict::fail(Level::Emulated, wrong.to_string()))?;
         let (cycles, counts) = (plan.cost.cycles(), report.counts);
         Ok(Verdict::pass(Level::Emulated).with_detail(format!(
@@ -82,6 +82,6 @@ impl Way for Product {
     }
 
     fn test_cases(&self, context: &Context) -> Result<Vec<TestCase>, Verdict> {
-        contraction_cases(&self.plan(context)?, means(context)).map_err(not_built)
+        contraction_cases(&self.plan(context)?, plan_context(context)).map_err(not_built)
     }
 }

@@ -2,7 +2,7 @@
 
 use tilewright_kernel::{Module, is_result};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{BlockLoads, BlockSource, Means};
+use tilewright_plan::movement::{BlockLoads, BlockSource, PlanContext};
 use tilewright_target::{BlockOperand, Instruction, InstructionKind, Operand};
 use tilewright_verify::kernels::block_load_kernel;
 use tilewright_verify::{BlockTile, CheckFailure, TestCase, block_load_case, check_emulated};
@@ -42,7 +42,7 @@ impl Blocks {
         let shape = [3 * rows - rows / 2, (3 * columns - columns / 2).max(least)];
         let source = BlockSource { shape, minor: 1, pitch: 4 * columns.max(least), alignment: block.alignment.into() };
         let layout = with_a_warp(layout)?;
-        let loads = BlockLoads::new(&layout, &source, block.element_bits, means(context, row));
+        let loads = BlockLoads::new(&layout, &source, block.element_bits, plan_context(context, row));
         let loads = loads.ok_or_else(|| missing("loads no block of a matrix that is as it wants it"))?;
         Ok(Self { layout, loads, source, element_bits: block.element_bits, size: [rows as i32, columns as i32] })
     }
@@ -67,28 +67,28 @@ fn with_a_warp(layout: &LinearLayout) -> Result<LinearLayout, CheckFailure> {
 
 /// Every element arrives where the row says, zeros beyond the matrix.
 pub(super) fn emulated(context: &Context, row: &Instruction) -> Result<(), CheckFailure> {
-    let means = means(context, row);
-    cases(context, row, means)?.iter().try_for_each(|case| check_emulated(case, means).map(drop))
+    let plan_context = plan_context(context, row);
+    cases(context, row, plan_context)?.iter().try_for_each(|case| check_emulated(case, plan_context).map(drop))
 }
 
 /// The same on a device.
 pub(super) fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<TestCase>, Verdict> {
     let target = context.target();
-    let means = Means::of(target.description()).with_instructions(target.instructions());
-    cases(context, row, means).map_err(not_built)
+    let plan_context = PlanContext::of(target.description()).with_instructions(target.instructions());
+    cases(context, row, plan_context).map_err(not_built)
 }
 
-fn cases(context: &Context, row: &Instruction, means: Means<'_>) -> Result<Vec<TestCase>, CheckFailure> {
+fn cases(context: &Context, row: &Instruction, plan_context: PlanContext<'_>) -> Result<Vec<TestCase>, CheckFailure> {
     let blocks = Blocks::of(context, row)?;
-    blocks.begins().into_iter().map(|begin| block_load_case(&blocks.tile(begin), &blocks.loads, means)).collect()
+    blocks.begins().into_iter().map(|begin| block_load_case(&blocks.tile(begin), &blocks.loads, plan_context)).collect()
 }
 
 /// Compiles the kernel.
 pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
-    let means = means(context, row);
+    let plan_context = plan_context(context, row);
     let kernel = Blocks::of(context, row).and_then(|blocks| {
         let loads = (&blocks.layout, &blocks.loads);
-        Ok(block_load_kernel(loads, [0, 0], blocks.element_bits, means)?)
+        Ok(block_load_kernel(loads, [0, 0], blocks.element_bits, plan_context)?)
     });
     match kernel {
         Ok(kernel) => artifact::compiled(context, &Module { kernels: vec![kernel] }),
@@ -96,6 +96,6 @@ pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     }
 }
 
-fn means<'a>(context: &'a Context, row: &'a Instruction) -> Means<'a> {
-    Means::of(context.target().description()).with_instructions(std::slice::from_ref(row))
+fn plan_context<'a>(context: &'a Context, row: &'a Instruction) -> PlanContext<'a> {
+    PlanContext::of(context.target().description()).with_instructions(std::slice::from_ref(row))
 }

@@ -1,7 +1,7 @@
 //! Instructions as code: one kernel that issues a row once.
 
 use tilewright_kernel::{Builder, Launch, Module, Op};
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_plugin::CompileError;
 use tilewright_target::Instruction;
 use tilewright_verify::kernels::issue_kernel;
@@ -12,8 +12,8 @@ use crate::{Context, Level, Verdict};
 /// Compiles the kernel twice; see [`artifact::compiled`].
 pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     let target = context.target();
-    let means = Means::of(target.description()).with_instructions(target.instructions());
-    match issue_kernel("issue", row, means) {
+    let plan_context = PlanContext::of(target.description()).with_instructions(target.instructions());
+    match issue_kernel("issue", row, plan_context) {
         Ok(kernel) => artifact::compiled(context, &Module { kernels: vec![kernel] }),
         Err(wrong) => Verdict::fail(Level::Layout, wrong),
     }

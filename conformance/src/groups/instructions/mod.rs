@@ -10,7 +10,7 @@ mod prefetch;
 
 use std::collections::BTreeSet;
 
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Instruction, InstructionKind};
 use tilewright_verify::kernels::Bulk;
 use tilewright_verify::{CheckFailure, TestCase, check_emulated, instruction_case};
@@ -78,8 +78,8 @@ fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<TestCase>, Ver
         row if Bulk::is_of(row) => bulk::test_cases(context, row),
         row if block_load::is_of(row) => block_load::test_cases(context, row),
         row => {
-            let means = Means::of(target.description()).with_instructions(target.instructions());
-            instruction_case(row, means).map(|case| vec![case]).map_err(not_built)
+            let plan_context = PlanContext::of(target.description()).with_instructions(target.instructions());
+            instruction_case(row, plan_context).map(|case| vec![case]).map_err(not_built)
         }
     }
 }
@@ -93,8 +93,8 @@ fn meaning(context: &Context, row: &Instruction) -> Verdict {
         row if prefetches(row) => prefetch::emulated(context, row),
         row if block_load::is_of(row) => block_load::emulated(context, row),
         row => {
-            let means = Means::of(target.description()).with_instructions(target.instructions());
-            instruction_case(row, means).and_then(|case| check_emulated(&case, means)).map(drop)
+            let plan_context = PlanContext::of(target.description()).with_instructions(target.instructions());
+            instruction_case(row, plan_context).and_then(|case| check_emulated(&case, plan_context)).map(drop)
         }
     };
     match checked {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{Reading, arranged};
-use tilewright_target::{Arrangement, Instruction, InstructionKind, MemoryOperand, Operand, TensorOperand};
-use tilewright_verify::kernels::LoneTile;
+use tilewright_plan::movement::{DescriptorMatch, arranged};
+use tilewright_target::{CanonicalLayout, Instruction, InstructionKind, MemoryOperand, Operand, TensorOperand};
+use tilewright_verify::kernels::IsolatedTile;
 
 use super::super::law::{Checked, broken, case, require, word};
 use super::super::walk::covers_evenly;
@@ -130,8 +130,8 @@ fn arrangements(context: &Context, memory: &MemoryOperand) -> Checked {
 }
 
 /// A tile by itself has bits of its own for each element, in memory that begins as aligned as the arrangement says.
-fn lone(memory: &MemoryOperand, arrangement: &Arrangement) -> Result<(), String> {
-    let tile = LoneTile::arranged(memory, arrangement)?;
+fn lone(memory: &MemoryOperand, arrangement: &CanonicalLayout) -> Result<(), String> {
+    let tile = IsolatedTile::arranged(memory, arrangement)?;
     let mut seen = BTreeSet::new();
     for element in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| [row, column])) {
         let bit = tile.bit(element);
@@ -148,7 +148,7 @@ fn lone(memory: &MemoryOperand, arrangement: &Arrangement) -> Result<(), String>
 
 /// Every element of every tile is where the tile's descriptor says.
 fn described(memory: &MemoryOperand, layout: &LinearLayout, tiles: [u64; 2]) -> Result<(), String> {
-    let reading = Reading::of(layout, memory)?;
+    let reading = DescriptorMatch::of(layout, memory)?;
     let places = layout.invert().map_err(|error| error.to_string())?;
     let bytes = u64::from(memory.bits / 8);
     for (row_tile, column_tile) in (0..tiles[0]).flat_map(|row| (0..tiles[1]).map(move |column| (row, column))) {

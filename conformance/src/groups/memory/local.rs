@@ -105,7 +105,7 @@ impl LocalAccess {
             }
             Direction::Load => drop(executed(load_case(registers, memory, bits, plan), target)?),
         }
-        Ok(at_bound(plan.figures.above_bound.as_deref()))
+        Ok(at_bound(plan.stats.above_bound.as_deref()))
     }
 }
 

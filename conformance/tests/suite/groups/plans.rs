@@ -19,16 +19,16 @@ use super::invented::Flaw;
 #[test]
 fn a_reduction_whose_results_memory_hands_out_is_not_below_its_bound() {
     let context = context(Flaw::None).with_thoroughness(Thoroughness::Thorough);
-    let (question, (layout, plan)) = found(
+    let (problem, (layout, plan)) = found(
         reduce::all(&context),
-        |question| reduce::plan(&context, question),
-        |question, (_, plan)| {
-            let one_warp = question.to_string().contains("/w1");
-            one_warp && plan.figures.counts.exchanges > 0 && plan.figures.counts.shared_loads > 0
+        |problem| reduce::plan(&context, problem),
+        |problem, (_, plan)| {
+            let one_warp = problem.to_string().contains("/w1");
+            one_warp && plan.stats.counts.exchanges > 0 && plan.stats.counts.shared_loads > 0
         },
     );
-    assert_ne!(reduce::shown(&context, &question, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
-    assert!(reduce::shown(&context, &question, &layout, &plan).is_ok());
+    assert_ne!(reduce::shown(&context, &problem, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
+    assert!(reduce::shown(&context, &problem, &layout, &plan).is_ok());
 }
 
 /// The first question whose plan is as wanted.
@@ -37,8 +37,8 @@ fn found<Q: Display, P>(
     plan: impl Fn(&Q) -> Result<P, Verdict>,
     wanted: impl Fn(&Q, &P) -> bool,
 ) -> (Q, P) {
-    let planned = all.into_iter().filter_map(|question| plan(&question).ok().map(|plan| (question, plan)));
-    planned.into_iter().find(|(question, plan)| wanted(question, plan)).expect("there is such a question")
+    let planned = all.into_iter().filter_map(|problem| plan(&problem).ok().map(|plan| (problem, plan)));
+    planned.into_iter().find(|(problem, plan)| wanted(problem, plan)).expect("there is such a question")
 }
 
 /// A judgement that must be a failure with these words.
@@ -70,20 +70,20 @@ fn local_accesses_that_do_or_count_something_else_are_found() {
     let context = context(Flaw::None);
     let target = context.target().description();
     for way in [Direction::Store, Direction::Load] {
-        let wanted = |question: &LocalAccess| question.access == way && question.tensor.shape == [64, 128];
-        let (question, (layouts, plan)) = found(
+        let wanted = |problem: &LocalAccess| problem.access == way && problem.tensor.shape == [64, 128];
+        let (problem, (layouts, plan)) = found(
             LocalAccess::all(&context),
-            |question| question.plan(&context),
-            |question, ((registers, _), _)| wanted(question) && lanes_differ(registers),
+            |problem| problem.plan(&context),
+            |problem, ((registers, _), _)| wanted(problem) && lanes_differ(registers),
         );
-        assert_ne!(question.shown(&context, &layouts, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
+        assert_ne!(problem.shown(&context, &layouts, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
         let mut miscounted = plan.clone();
-        miscounted.figures.counts.wavefronts_stored += 1;
-        fails(question.shown(&context, &layouts, &miscounted), COUNTS);
+        miscounted.stats.counts.wavefronts_stored += 1;
+        fails(problem.shown(&context, &layouts, &miscounted), COUNTS);
         let (registers, memory) = &layouts;
-        let bits = question.tensor.setting.element.bits();
+        let bits = problem.tensor.setting.element.bits();
         let elsewhere = movement::access_shared(&lanes_swapped(registers), memory, bits, way, target);
-        fails(question.shown(&context, &layouts, &elsewhere.expect("it can be planned")), ELEMENT);
+        fails(problem.shown(&context, &layouts, &elsewhere.expect("it can be planned")), ELEMENT);
     }
 }
 
@@ -92,20 +92,20 @@ fn elements_that_are_stored_twice_are_found() {
     let context = context(Flaw::None);
     let target = context.target().description();
     // One element, which every lane of one warp holds.
-    let (question, (layouts, plan)) = found(
+    let (problem, (layouts, plan)) = found(
         LocalAccess::all(&context),
-        |question| question.plan(&context),
-        |question, _| {
-            let tensor = &question.tensor;
-            question.access == Direction::Store && tensor.shape == [1, 1] && tensor.setting.warps == 1
+        |problem| problem.plan(&context),
+        |problem, _| {
+            let tensor = &problem.tensor;
+            problem.access == Direction::Store && tensor.shape == [1, 1] && tensor.setting.warps == 1
         },
     );
-    assert_eq!(question.shown(&context, &layouts, &plan).map(|verdict| verdict.status), Ok(Status::Pass));
-    let bits = question.tensor.setting.element.bits();
+    assert_eq!(problem.shown(&context, &layouts, &plan).map(|verdict| verdict.status), Ok(Status::Pass));
+    let bits = problem.tensor.setting.element.bits();
     let mut by_all =
         movement::access_shared(&layouts.0, &layouts.1, bits, Direction::Load, target).expect("it can be planned");
-    (by_all.figures.counts, by_all.figures.bound) = (plan.figures.counts, plan.figures.bound);
-    fails(question.shown(&context, &layouts, &by_all), "differ");
+    (by_all.stats.counts, by_all.stats.bound) = (plan.stats.counts, plan.stats.bound);
+    fails(problem.shown(&context, &layouts, &by_all), "differ");
 }
 
 #[test]
@@ -114,54 +114,54 @@ fn copies_that_do_or_count_something_else_are_found() {
     let known =
         |word: &'static str| move |copy: &GlobalCopy| copy.to_string().contains(word) && copy.tensor.shape == [64, 128];
     for word in ["/row-major/", "/odd-pitch/", "/column-major/"] {
-        let (question, (layout, accesses)) =
+        let (problem, (layout, accesses)) =
             found(GlobalCopy::all(&context), |copy| copy.plan(&context), |copy, _| known(word)(copy));
-        assert_eq!(question.shown(&context, &layout, &accesses).map(|verdict| verdict.status), Ok(Status::Pass));
+        assert_eq!(problem.shown(&context, &layout, &accesses).map(|verdict| verdict.status), Ok(Status::Pass));
         let mut miscounted = accesses.clone();
         miscounted[0].transactions += 1;
-        fails(question.shown(&context, &layout, &miscounted), "units of global memory");
+        fails(problem.shown(&context, &layout, &miscounted), "units of global memory");
     }
     let wanted = |copy: &GlobalCopy| copy.registers.is_some() && known("/row-major/")(copy);
-    let (question, (layout, wide)) = found(
+    let (problem, (layout, wide)) = found(
         GlobalCopy::all(&context),
         |copy| copy.plan(&context),
         |copy, (_, plans)| wanted(copy) && plans[0].vector_elements > 1,
     );
     // Whole vectors, run on rows that are not aligned to them.
-    let pitched = GlobalCopy { known: Known::OddPitch, ..question.clone() };
+    let pitched = GlobalCopy { known: Known::OddPitch, ..problem.clone() };
     fails(pitched.shown(&context, &layout, &wide), "is not a multiple of");
     // Columns where rows follow each other.
-    let turned = GlobalCopy { known: Known::ColumnMajor, ..question.clone() };
+    let turned = GlobalCopy { known: Known::ColumnMajor, ..problem.clone() };
     let (_, columns) = turned.plan(&context).expect("it can be planned");
-    fails(question.shown(&context, &layout, &columns), "");
+    fails(problem.shown(&context, &layout, &columns), "");
 }
 
 #[test]
 fn reductions_that_do_or_count_something_else_are_found() {
     let context = context(Flaw::None);
     let target = context.target().description();
-    let (question, (layout, plan)) = found(
+    let (problem, (layout, plan)) = found(
         reduce::all(&context),
         |along| reduce::plan(&context, along),
         |along, (layout, plan)| {
             along.tensor.shape == [64, 128]
                 && lanes_differ(layout)
-                && plan.figures.counts.exchanges > 0
-                && plan.figures.counts.shared_stores > 0
+                && plan.stats.counts.exchanges > 0
+                && plan.stats.counts.shared_stores > 0
         },
     );
-    assert_ne!(reduce::shown(&context, &question, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
+    assert_ne!(reduce::shown(&context, &problem, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
     for wrong in [Counts { exchanges: 1, ..Counts::default() }, Counts { barriers: 1, ..Counts::default() }] {
         let mut miscounted = plan.clone();
-        miscounted.figures.counts = miscounted.figures.counts.plus(wrong);
-        fails(reduce::shown(&context, &question, &layout, &miscounted), COUNTS);
+        miscounted.stats.counts = miscounted.stats.counts.plus(wrong);
+        fails(reduce::shown(&context, &problem, &layout, &miscounted), COUNTS);
     }
     let mut impossible = plan.clone();
-    impossible.figures.bound.exchanges = plan.figures.counts.exchanges + 1;
-    fails(reduce::shown(&context, &question, &layout, &impossible), "below the bound");
+    impossible.stats.bound.exchanges = plan.stats.counts.exchanges + 1;
+    fails(reduce::shown(&context, &problem, &layout, &impossible), "below the bound");
     let other = lanes_swapped(&layout);
-    let elsewhere = movement::reduce(&other, question.dim(), &question.element_bits(), target).expect("it is planned");
-    let judged = reduce::shown(&context, &question, &layout, &elsewhere);
+    let elsewhere = movement::reduce(&other, problem.dim(), &problem.element_bits(), target).expect("it is planned");
+    let judged = reduce::shown(&context, &problem, &layout, &elsewhere);
     if elsewhere.result != plan.result {
         fails(judged, "");
     }
@@ -170,22 +170,22 @@ fn reductions_that_do_or_count_something_else_are_found() {
 #[test]
 fn scans_that_do_or_count_something_else_are_found() {
     let context = context(Flaw::None);
-    let (question, (layout, plan)) = found(
+    let (problem, (layout, plan)) = found(
         scan::all(&context),
-        |question| scan::plan(&context, question),
-        |question, (_, plan)| question.along.tensor.shape == [64, 128] && plan.figures.counts.exchanges > 0,
+        |problem| scan::plan(&context, problem),
+        |problem, (_, plan)| problem.along.tensor.shape == [64, 128] && plan.stats.counts.exchanges > 0,
     );
-    assert_ne!(scan::shown(&context, &question, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
+    assert_ne!(scan::shown(&context, &problem, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
     let mut miscounted = plan.clone();
-    miscounted.figures.counts.selects += 1;
-    fails(scan::shown(&context, &question, &layout, &miscounted), COUNTS);
-    let other = match question.direction {
+    miscounted.stats.counts.selects += 1;
+    fails(scan::shown(&context, &problem, &layout, &miscounted), COUNTS);
+    let other = match problem.direction {
         ScanDirection::Up => ScanDirection::Down,
         ScanDirection::Down => ScanDirection::Up,
     };
-    let turned = ScanAlong { direction: other, ..question.clone() };
+    let turned = ScanAlong { direction: other, ..problem.clone() };
     let (_, wrong) = scan::plan(&context, &turned).expect("it can be planned");
-    fails(scan::shown(&context, &question, &layout, &wrong), ELEMENT);
+    fails(scan::shown(&context, &problem, &layout, &wrong), ELEMENT);
 }
 
 #[test]
@@ -193,24 +193,24 @@ fn gathers_go_both_ways_and_those_that_do_or_count_something_else_are_found() {
     let context = context(Flaw::None);
     let target = context.target().description();
     for path in [Path::Shuffle, Path::Shared] {
-        let (question, (layouts, plans)) = found(
+        let (problem, (layouts, plans)) = found(
             gather::all(&context),
-            |question| gather::plan(&context, question),
-            |question, ((source, _), plans)| {
-                question.along.tensor.elements() >= 1024 && plans[0].path == path && lanes_differ(source)
+            |problem| gather::plan(&context, problem),
+            |problem, ((source, _), plans)| {
+                problem.along.tensor.elements() >= 1024 && plans[0].path == path && lanes_differ(source)
             },
         );
-        let judged = gather::shown(&context, &question, &layouts, &plans);
+        let judged = gather::shown(&context, &problem, &layouts, &plans);
         assert_eq!(judged.map(|verdict| verdict.status), Ok(Status::Pass));
         let mut miscounted = plans.clone();
-        miscounted[0].figures.counts.selects += 1;
-        fails(gather::shown(&context, &question, &layouts, &miscounted), COUNTS);
-        let bits = question.along.tensor.setting.element.bits();
+        miscounted[0].stats.counts.selects += 1;
+        fails(gather::shown(&context, &problem, &layouts, &miscounted), COUNTS);
+        let bits = problem.along.tensor.setting.element.bits();
         let other = lanes_swapped(&layouts.0);
-        let (wrong, _) = movement::gathers(&other, &layouts.1, question.along.dim(), bits, target).expect("planned");
+        let (wrong, _) = movement::gathers(&other, &layouts.1, problem.along.dim(), bits, target).expect("planned");
         let same_way: Vec<_> = wrong.into_iter().filter(|plan| plan.path == path).collect();
         if let [_] = same_way[..] {
-            fails(gather::shown(&context, &question, &layouts, &same_way), ELEMENT);
+            fails(gather::shown(&context, &problem, &layouts, &same_way), ELEMENT);
         }
     }
 }

@@ -9,7 +9,7 @@ use tilewright_assign::Strategy;
 use tilewright_emulator::RunLimits;
 use tilewright_kernel::{Kernel, Module};
 use tilewright_lower::Reason;
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_plugin::{CompileOptions, Target};
 use tilewright_tile as tile;
 use tilewright_tile::import::Imports;
@@ -134,9 +134,9 @@ impl Trial<'_> {
 
     /// Runs a kernel; that it does something else now, or what it may not, is no fault.
     fn run(&self, case: &ProgramCase, kernel: &Kernel) -> Result<(), String> {
-        let means = Means::of(self.target.description()).with_instructions(self.target.instructions());
+        let plan_context = PlanContext::of(self.target.description()).with_instructions(self.target.instructions());
         let limits = RunLimits { steps: STEPS, register_bytes: 1 << 28 };
-        match case.run(kernel, means, &limits) {
+        match case.run(kernel, plan_context, &limits) {
             Err(CheckFailure::Device(error)) => Err(error.to_string()),
             _ => Ok(()),
         }

@@ -275,7 +275,7 @@ fn is_loaded(node: &Node, known: &[bool]) -> bool {
 pub(crate) fn usual(shape: &[u64], machine: &LaunchConfig<'_>, pool: &Pool) -> Result<LayoutId, EngineError> {
     let (lanes, warps) = (u64::from(machine.lanes), u64::from(machine.warps));
     let memory = GlobalTensor::row_major(shape, 4);
-    let layout = coalesced_layout(&memory, 32, lanes, warps, machine.means.target)?;
+    let layout = coalesced_layout(&memory, 32, lanes, warps, machine.context.target)?;
     Ok(pool.layout(&layout)?)
 }
 

@@ -4,7 +4,7 @@ use super::build::Builder;
 use super::{Again, Role, Want};
 use crate::EngineError;
 use crate::layouts::LayoutTransfer;
-use tilewright_tile::facts::Fact;
+use tilewright_tile::facts::AxisInfo;
 use tilewright_tile::op::name::{arith, tt, ub};
 use tilewright_tile::{Op, Operation};
 
@@ -76,6 +76,6 @@ fn is_issued(operation: &Operation) -> bool {
 }
 
 /// How many neighbours along each axis are the same or follow each other.
-fn together(fact: &Fact) -> Vec<u64> {
+fn together(fact: &AxisInfo) -> Vec<u64> {
     fact.axes.iter().map(|along| along.contiguity.max(along.constancy)).collect()
 }

@@ -138,7 +138,7 @@ impl Builder<'_, '_> {
     /// How many elements one access of a descriptor's tensor may have. Where the target copies boxes, their edges are its own.
     fn together(&self, op: Op) -> u64 {
         let is_box = |operand: &Operand| matches!(operand, Operand::Box(_));
-        let rows = self.machine.means.instructions;
+        let rows = self.machine.context.instructions;
         match self.body.op(op).name() {
             tt::DESCRIPTOR_REDUCE => 1,
             tt::DESCRIPTOR_LOAD | tt::DESCRIPTOR_STORE if !rows.iter().any(|row| row.operands.iter().any(is_box)) => {

@@ -20,10 +20,10 @@ pub(super) struct Room {
 impl Room {
     /// That of a block of a program whose tensors need so many registers.
     pub fn of(machine: &LaunchConfig<'_>, live: u64) -> Self {
-        let limits = &machine.means.target.limits;
+        let limits = &machine.context.target.limits;
         let lanes = u64::from(machine.lanes * machine.warps).max(1);
         let most = u64::from(limits.registers_per_lane).min(u64::from(limits.registers_per_block) / lanes);
-        Self { bytes: u64::from(machine.means.target.shared.bytes), registers: most.saturating_sub(live) }
+        Self { bytes: u64::from(machine.context.target.shared.bytes), registers: most.saturating_sub(live) }
     }
 }
 

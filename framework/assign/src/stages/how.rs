@@ -12,7 +12,7 @@ use crate::synthesis::accesses::of_unit;
 use crate::{LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::memory_synthesis::{AccessAlternative as MemoryWay, SharedTensor, Solution, TensorAccess, solve};
-use tilewright_plan::movement::{Path, PointedQuestion, convert, copy_pointed};
+use tilewright_plan::movement::{Path, PointerCopySpec, convert, plan_pointer_copy};
 use tilewright_target::Queue;
 use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::transform::loads::{BufferReader, PrefetchPath, PrefetchableLoad};
@@ -46,7 +46,7 @@ impl Question<'_> {
         let (from, to) = (operation.operands[0], operation.results[0]);
         let bits = moved_bits(self.body.ty(from).element());
         let (Some(from), Some(to)) = (self.layout(from), self.layout(to)) else { return false };
-        let plan = convert(&from, &to, bits, self.machine.means);
+        let plan = convert(&from, &to, bits, self.machine.context);
         plan.is_ok_and(|plan| matches!(plan.path, Path::Shared | Path::Mixed))
     }
 
@@ -79,9 +79,9 @@ impl Question<'_> {
         if copies && let Some((solution, bytes)) = self.copied(load, &held, &tensor, &reader) {
             return Ok(How { path: PrefetchPath::Copy, solution, bytes, registers: 0 });
         }
-        let means = &self.machine.means;
-        let store = TensorAccess::store("what is stored", held.clone(), means).times(LOOP_WEIGHT);
-        let solution = solve(&tensor, &[store, reader], means).map_err(|error| error.to_string())?;
+        let context = &self.machine.context;
+        let store = TensorAccess::store("what is stored", held.clone(), context).times(LOOP_WEIGHT);
+        let solution = solve(&tensor, &[store, reader], context).map_err(|error| error.to_string())?;
         if let BufferReader::Unit(op, side) = load.reader {
             let planned = self.product(op).ok_or("its product has no plan")?;
             planned.plan.reading(side, &solution.memory.linear).map_err(|error| error.to_string())?;
@@ -94,7 +94,7 @@ impl Question<'_> {
     fn reader(&self, load: &PrefetchableLoad) -> Option<TensorAccess<'_>> {
         match load.reader {
             BufferReader::Conversion(_) => {
-                Some(TensorAccess::load("what reads it", self.layout(load.wanted)?, &self.machine.means))
+                Some(TensorAccess::load("what reads it", self.layout(load.wanted)?, &self.machine.context))
             }
             BufferReader::Unit(op, side) => of_unit(&self.product(op)?.plan, side, "the unit", self.machine),
         }
@@ -109,7 +109,7 @@ impl Question<'_> {
         tensor: &SharedTensor,
         reader: &TensorAccess<'_>,
     ) -> Option<(Solution, u64)> {
-        let (body, means) = (self.body, &self.machine.means);
+        let (body, context) = (self.body, &self.machine.context);
         let operation = body.op(load.op);
         let turns_only = load.chain.iter().all(|op| body.op(*op).name() == tt::TRANS);
         if operation.name() != tt::LOAD || !turns_only {
@@ -122,14 +122,14 @@ impl Question<'_> {
         }
         // Registers keep their numbers when a tensor is turned round.
         let together = self.together(pointers, mask, &self.layout(operation.results[0])?, tensor.bits);
-        let widest = means.target.global.access_bits.iter().map(|bits| u64::from(bits / 8)).max()?;
+        let widest = context.target.global.access_bits.iter().map(|bits| u64::from(bits / 8)).max()?;
         let as_wide = together.min(widest);
         let rows = |way: &MemoryWay<'_>| way.instruction().is_some() && way.bytes() == as_wide;
-        let copy = TensorAccess::copy("what is copied", held.clone(), means).only(rows).times(LOOP_WEIGHT);
+        let copy = TensorAccess::copy("what is copied", held.clone(), context).only(rows).times(LOOP_WEIGHT);
         if copy.ways.is_empty() {
             return None;
         }
-        let solution = solve(tensor, &[copy, reader.clone()], means).ok()?;
+        let solution = solve(tensor, &[copy, reader.clone()], context).ok()?;
         if solution.conflicts() > 0 {
             return None;
         }
@@ -145,14 +145,14 @@ impl Question<'_> {
             let firsts = (0..1usize << held.in_bits(Dim::REGISTER)).step_by(count);
             firsts.filter(|first| first & idle == 0).map(|first| (first..first + count).collect()).collect()
         };
-        let question = PointedQuestion {
+        let problem = PointerCopySpec {
             layout: held,
             memory: &solution.memory,
             element_bits: tensor.bits,
             masked: mask.is_some(),
             groups: &groups,
         };
-        let made = copy_pointed(&question, means).ok()?;
+        let made = plan_pointer_copy(&problem, context).ok()?;
         let bytes = bytes_of(&solution, tensor.bits);
         let goes = made.queue() == Queue::Copies && bytes.is_multiple_of(made.alignment());
         goes.then_some((solution, bytes))

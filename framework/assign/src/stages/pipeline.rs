@@ -51,15 +51,15 @@ fn of_function(
     }
     let layouts = LayoutCache::new(machine.families);
     let (facts, products) = (AxisInfoMap::of(function), RefCell::default());
-    let question = Question { body, facts: &facts, layouts: &layouts, machine, products };
-    let asks = LayoutQueries { moves: &|op| question.moves(op), reads: &|op, side| question.reads(op, side) };
+    let problem = Question { body, facts: &facts, layouts: &layouts, machine, products };
+    let asks = LayoutQueries { moves: &|op| problem.moves(op), reads: &|op, side| problem.reads(op, side) };
     let found = load_loops(function, &asks);
     let registers = live(body, &layouts).unwrap_or(u64::MAX);
     let mut room = Room::of(machine, registers);
     let (mut choices, mut lines, mut gone) = (Vec::new(), Vec::new(), Vec::new());
     for of in found {
-        let wanted = stages.or_else(|| said(body, of.op)).unwrap_or(machine.means.target.global.stages);
-        let Chosen { staged, line } = question.chosen(&of, wanted, &mut room);
+        let wanted = stages.or_else(|| said(body, of.op)).unwrap_or(machine.context.target.global.stages);
+        let Chosen { staged, line } = problem.chosen(&of, wanted, &mut room);
         for fetch in &staged.loads {
             gone.extend(lines::conversion(body, &fetch.load));
         }

@@ -67,24 +67,24 @@ pub(super) fn accesses<'a>(
             Some(asked) => asked.said.clone(),
             None => format!("{} {}", operation.name(), body.display_name(whole(body, value))),
         };
-        let means = &machine.means;
+        let context = &machine.context;
         let access = match operation.name() {
             ttg::LOCAL_LOAD if is_of(0) && operation.attributes.get(IN_PLACE).is_some() => {
                 by_unit(body, op, &named(operation.operands[0]), machine)?
             }
             ttg::LOCAL_LOAD if is_of(0) => {
                 let value = operation.results[0];
-                TensorAccess::load(&named(value), registers(value)?, means)
+                TensorAccess::load(&named(value), registers(value)?, context)
             }
             ttg::LOCAL_STORE if is_of(1) => {
                 let value = operation.operands[0];
-                TensorAccess::store(&named(value), registers(value)?, means)
+                TensorAccess::store(&named(value), registers(value)?, context)
             }
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL if is_of(1) => {
                 let value = operation.operands[0];
                 let most = asked.get(&op).and_then(|asked| asked.bytes).unwrap_or(u64::MAX);
                 let all_there = body.operands(op, "mask").is_empty();
-                let copy = TensorAccess::copy(&named(operation.operands[1]), registers(value)?, means);
+                let copy = TensorAccess::copy(&named(operation.operands[1]), registers(value)?, context);
                 copy.only(|way| way.bytes() <= most && (all_there || way.leaves_out()))
             }
             tw::LOAD_BOX if body.operand(op, "dst").is_some_and(|buffer| buffers.contains(&buffer)) => {
@@ -154,7 +154,7 @@ pub(crate) fn of_unit<'a>(
     machine: &LaunchConfig<'a>,
 ) -> Option<TensorAccess<'a>> {
     let role = if (side == 0) == plan.is_transposed() { "b" } else { "a" };
-    let row = plan.row().and_then(|name| machine.means.instructions.iter().find(|row| row.name == name));
+    let row = plan.row().and_then(|name| machine.context.instructions.iter().find(|row| row.name == name));
     let access = row.and_then(|row| TensorAccess::operand(name, row, role));
     access.map(|access| if plan.is_transposed() { access.transposed() } else { access })
 }

@@ -48,21 +48,21 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Res
         return Err(wrong(ContractError::Impossible { reasons }));
     };
     let sizes = [shape(2)[0], shape(2)[1], shape(0)[1]];
-    let question = MmaProblem::new(sizes, [a, b, c], machine.lanes, machine.warps);
-    let question = MmaProblem { unit: said.map(str::to_owned), ..question };
-    let (weighed, refused) = candidates(&question, machine.means).map_err(wrong)?;
+    let problem = MmaProblem::new(sizes, [a, b, c], machine.lanes, machine.warps);
+    let problem = MmaProblem { unit: said.map(str::to_owned), ..problem };
+    let (weighed, refused) = candidates(&problem, machine.context).map_err(wrong)?;
     let slice = Slice::of(body, op);
     let lies = [0, 1].map(|side| lies_in_shared(body, op, operation.operands[side]));
     let said_width = operation.attributes.get("kWidth").and_then(Attribute::as_integer).map(|width| width as u64);
     let said_columns = operation.attributes.get("nWidth").and_then(Attribute::as_integer).map(|width| width as u64);
-    let question = MmaProblem { n_width: said_columns, ..question };
+    let problem = MmaProblem { n_width: said_columns, ..problem };
     let bits = u64::from(a.bits().max(b.bits()));
     let usual = |width: u64| width * bits >= LEAST_BITS && (width == 1 || width * slice.narrowest <= MOST_BITS);
     let widths: Vec<u64> =
         WIDTHS.into_iter().filter(|&width| said_width.map_or_else(|| usual(width), |said| said == width)).collect();
     // What is best where warps keep rows may be worse where they do not.
-    let chained = MmaProblem { chained: true, linked: true, ..question.clone() };
-    let in_chain = if slice.from_product { candidates(&chained, machine.means).map_err(wrong)?.0 } else { Vec::new() };
+    let chained = MmaProblem { chained: true, linked: true, ..problem.clone() };
+    let in_chain = if slice.from_product { candidates(&chained, machine.context).map_err(wrong)?.0 } else { Vec::new() };
     let in_chain = in_chain.first().map(|best| best.unit.clone());
     let mut found: Vec<Way> = Vec::new();
     let mut kept: Vec<(ContractionCost, ReadAlong<'_>)> = Vec::new();
@@ -75,7 +75,7 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Res
             continue;
         }
         let way = |k_width: Option<u64>| {
-            let (cost, in_place) = reached(&question, &candidate.unit, k_width, lies, machine)?;
+            let (cost, in_place) = reached(&problem, &candidate.unit, k_width, lies, machine)?;
             let instruction = Some(Arc::from(&*candidate.unit));
             let choice = ProductChoice { instruction, k_width, n_width: said_columns, whole_rows: false, in_place };
             Some(Way { choice, cost })
@@ -95,7 +95,7 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Res
     }
     if slice.rearranged && slice.narrowest < 8 && said_columns.is_none() {
         // Elements of one byte may be neighbours along N: a lane has both.
-        let beside = MmaProblem { n_width: Some(8 / slice.narrowest), ..question.clone() };
+        let beside = MmaProblem { n_width: Some(8 / slice.narrowest), ..problem.clone() };
         let in_byte = |way: &Way| {
             let unit = way.choice.instruction.as_deref().unwrap_or_default();
             let (cost, in_place) = reached(&beside, unit, way.choice.k_width, lies, machine)?;
@@ -129,7 +129,7 @@ type ReadAlong<'m> = Vec<(&'m str, Option<usize>)>;
 
 /// The factors that a row reads from shared memory by itself.
 fn read_along<'m>(row: &str, machine: &LaunchConfig<'m>) -> ReadAlong<'m> {
-    let row = machine.means.instructions.iter().find(|own| own.name == row);
+    let row = machine.context.instructions.iter().find(|own| own.name == row);
     let memory = row.into_iter().flat_map(|row| &row.operands).filter_map(|operand| match operand {
         Operand::Memory(memory) => Some(memory),
         _ => None,
@@ -150,14 +150,14 @@ fn is_as_good(one: &ContractionCost, other: &ContractionCost) -> bool {
 /// What a unit costs with so many elements of K side by side where it is said, and which factors it reads from shared memory,
 /// where it reads none that does not lie there.
 fn reached(
-    question: &MmaProblem,
+    problem: &MmaProblem,
     unit: &str,
     width: Option<u64>,
     lies: [bool; 2],
     machine: &LaunchConfig<'_>,
 ) -> Option<(ContractionCost, [bool; 2])> {
-    let pinned = MmaProblem { unit: Some(unit.to_owned()), k_width: width.or(question.k_width), ..question.clone() };
-    let plan = plan(&pinned, machine.means).ok()?;
+    let pinned = MmaProblem { unit: Some(unit.to_owned()), k_width: width.or(problem.k_width), ..problem.clone() };
+    let plan = plan(&pinned, machine.context).ok()?;
     let in_place = [&plan.a, &plan.b].map(|factor| factor.ins().contains(Dim::OFFSET));
     let fits = in_place.iter().zip(lies).all(|(wanted, lies)| lies || !wanted);
     // Arrangements are those of all of K.
@@ -249,7 +249,7 @@ pub(super) fn of_copy(
 pub(super) fn mapped(named: &Named, machine: &LaunchConfig<'_>, options: Options) -> Result<Coalesced, MovementError> {
     let threads = Threads { lanes: machine.lanes.into(), warps: machine.warps.into() };
     let tensor = if options.task_mapping { named.tensor.clone() } else { apart(&named.tensor) };
-    coalesced(&tensor, named.bits, threads, None, machine.means.target)
+    coalesced(&tensor, named.bits, threads, None, machine.context.target)
 }
 
 /// The same tensor as if nothing followed anything.

@@ -5,7 +5,7 @@
 //! along it as far as bounds say, be they numbers or the length of a row over the step.
 
 use crate::LaunchConfig;
-use tilewright_target::{BoxOperand, Completion, Instruction, Operand};
+use tilewright_target::{TensorCopyOperand, Completion, Instruction, Operand};
 use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::op::name::{arith, scf, tt, tw};
 use tilewright_tile::transform::explicit::{Distance, Mapped, ValueTerm};
@@ -63,8 +63,8 @@ fn grain(rank: usize, machine: &LaunchConfig<'_>) -> Option<u64> {
 pub(super) fn rows<'a>(
     rank: usize,
     machine: &LaunchConfig<'a>,
-) -> impl Iterator<Item = (&'a Instruction, &'a BoxOperand)> {
-    let arriving = machine.means.instructions.iter().filter(|row| row.completion == Completion::Mbarrier);
+) -> impl Iterator<Item = (&'a Instruction, &'a TensorCopyOperand)> {
+    let arriving = machine.context.instructions.iter().filter(|row| row.completion == Completion::Mbarrier);
     arriving.flat_map(move |row| {
         row.operands.iter().filter_map(move |operand| match operand {
             Operand::Box(own) if own.rank as usize == rank => Some((row, own)),

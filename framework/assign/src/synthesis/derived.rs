@@ -11,7 +11,7 @@ use super::{Options, SynthesisError, anchors};
 use crate::layouts::in_order;
 use crate::memory::{moved_bits, named};
 use tilewright_layout::{Dim, LinearLayout, Space};
-use tilewright_plan::constraint::{OperandTiles, Sides, Tiling, Unsatisfied, copied, elementwise, product, reduction};
+use tilewright_plan::constraint::{OperandTiles, CopyTiles, Tiling, Unsatisfied, copied, elementwise, product, reduction};
 use tilewright_tile::marks::IN_PLACE;
 use tilewright_tile::op::name::{scf, tt, ttg};
 use tilewright_tile::{Attribute, Op, Value, ValueOrigin};
@@ -97,7 +97,7 @@ impl Traced<'_, '_> {
     fn multiplied(&self, op: Op) -> Result<String, SynthesisError> {
         let operands = &self.program.body.op(op).operands;
         let Some(plan) = self.program.plans.get(&op) else { return Ok("mma: by the plan of the product".to_owned()) };
-        let rows = self.program.machine.means.instructions;
+        let rows = self.program.machine.context.instructions;
         let Some(row) = plan.row().and_then(|name| rows.iter().find(|row| row.name == name)) else {
             return Ok("anchor: lanes multiply, elements of the sums shared out among them".to_owned());
         };
@@ -145,11 +145,11 @@ impl Traced<'_, '_> {
         let by =
             loads.filter(|access| access.operation == ttg::LOCAL_LOAD).find_map(|access| access.instruction.clone());
         let Some(by) = by else { return Ok("copy: f = g, read as what uses it has it".to_owned()) };
-        let row = self.program.machine.means.instructions.iter().find(|row| row.name == by);
+        let row = self.program.machine.context.instructions.iter().find(|row| row.name == by);
         let bits = moved_bits(self.program.body.ty(result));
         let own = self.program.layout(result)?;
         let addressed = row
-            .and_then(|row| Sides::of(row, bits).ok())
+            .and_then(|row| CopyTiles::of(row, bits).ok())
             .and_then(|sides| copied(&own, &sides.registers, &sides.memory).ok());
         Ok(match addressed {
             Some(_) => format!("copy: f = g q^-1 p, p and q being those of {by}; read as what uses it has it"),

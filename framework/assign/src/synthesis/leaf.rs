@@ -98,9 +98,9 @@ impl Leaf {
             }
         }
         let shared_bytes = memories.iter().map(|memory| memory.bytes).sum();
-        let most = u64::from(machine.means.target.shared.bytes);
+        let most = u64::from(machine.context.target.shared.bytes);
         if shared_bytes > most {
-            return Err(SynthesisError::Room { target: machine.means.target.name.clone(), bytes: shared_bytes, most });
+            return Err(SynthesisError::Room { target: machine.context.target.name.clone(), bytes: shared_bytes, most });
         }
         let empty = Body::default();
         let made = assigned.module.functions.first();

@@ -54,20 +54,20 @@ pub(super) fn place(
     let refused = |source| SynthesisError::Memory { tensor: named.clone(), source };
     let (ops, accesses): (Vec<Vec<Op>>, Vec<TensorAccess<'_>>) =
         accesses(body, &buffers, asked, machine, layouts)?.into_iter().unzip();
-    let mut question = SharedTensor::new(one.shape().unwrap_or_default(), moved_bits(ty.element()));
+    let mut problem = SharedTensor::new(one.shape().unwrap_or_default(), moved_bits(ty.element()));
     if let Some(given) = known.given {
-        question.layout = Some(given.parse::<CuteLayout>().map_err(|error| refused(Box::new(error.into())))?);
+        problem.layout = Some(given.parse::<CuteLayout>().map_err(|error| refused(Box::new(error.into())))?);
     }
-    if !options.memory && question.layout.is_none() {
-        let strides = (0..question.shape.len()).map(|axis| question.shape[axis + 1..].iter().product::<u64>());
-        let rows = CuteLayout::new(&IntTuple::flat(question.shape.iter().copied()), &IntTuple::flat(strides));
-        question.layout = Some(rows.map_err(|error| refused(Box::new(error.into())))?);
+    if !options.memory && problem.layout.is_none() {
+        let strides = (0..problem.shape.len()).map(|axis| problem.shape[axis + 1..].iter().product::<u64>());
+        let rows = CuteLayout::new(&IntTuple::flat(problem.shape.iter().copied()), &IntTuple::flat(strides));
+        problem.layout = Some(rows.map_err(|error| refused(Box::new(error.into())))?);
     }
     let kinds = if options.memory { memory::SearchBounds::default().kinds } else { vec![Kind::Plain] };
     let bounds = memory::SearchBounds { kinds, ..memory::SearchBounds::default() };
     let solution = match known.settled {
-        Some(memory) => memory::serve(&question, &accesses, memory, &machine.means).map_err(Box::new),
-        None => solve(&question, &accesses, machine, &bounds),
+        Some(memory) => memory::serve(&problem, &accesses, memory, &machine.context).map_err(Box::new),
+        None => solve(&problem, &accesses, machine, &bounds),
     };
     let solution = solution.map_err(refused)?;
     let layout = memory_name(&solution.memory);
@@ -106,7 +106,7 @@ pub(super) fn place(
         notation: solution.composed().map(|layout| layout.to_string()).unwrap_or_default(),
         term: solution.term.as_ref().map(ToString::to_string),
         price: solution.price,
-        bytes: solution.memory.allocated_bytes(question.bits) * copies,
+        bytes: solution.memory.allocated_bytes(problem.bits) * copies,
         accesses: solution.served.iter().zip(&ops).zip(&accesses).map(line).collect(),
     };
     Ok(Placed { line, moved, fetched, memory: solution.memory })
@@ -115,7 +115,7 @@ pub(super) fn place(
 /// A layout by which copies past the registers stay such, by the widest row that finds one; else any layout, as where the
 /// row leaves conflicts of banks and another layout takes less though copies go through registers.
 fn solve<'a>(
-    question: &SharedTensor,
+    problem: &SharedTensor,
     accesses: &[TensorAccess<'a>],
     machine: &LaunchConfig<'a>,
     bounds: &memory::SearchBounds,
@@ -135,14 +135,14 @@ fn solve<'a>(
             }
         };
         let narrowed: Vec<TensorAccess<'a>> = accesses.iter().map(by_rows).collect();
-        if let Ok(solution) = memory::solve_with(question, &narrowed, &machine.means, bounds) {
+        if let Ok(solution) = memory::solve_with(problem, &narrowed, &machine.context, bounds) {
             let conflicts = solution.served.iter().any(|served| served.conflicts() > 0);
             let other =
-                conflicts.then(|| memory::solve_with(question, accesses, &machine.means, bounds).ok()).flatten();
+                conflicts.then(|| memory::solve_with(problem, accesses, &machine.context, bounds).ok()).flatten();
             return Ok(other.filter(|other| other.price < solution.price).unwrap_or(solution));
         }
     }
-    memory::solve_with(question, accesses, &machine.means, bounds).map_err(Box::new)
+    memory::solve_with(problem, accesses, &machine.context, bounds).map_err(Box::new)
 }
 
 /// The name by which types say a layout of memory.

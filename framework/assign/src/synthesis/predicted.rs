@@ -12,7 +12,7 @@ const BLOCKS_OF_A_UNIT: u64 = 16;
 /// The blocks of a launch that do these steps, as many as fill the target where it is not said how many.
 pub(super) fn blocks(machine: &LaunchConfig<'_>, launched: Option<u64>, steps: Vec<ModelStep>) -> Block {
     Block {
-        blocks: launched.unwrap_or_else(|| units(&figured(machine.means.target)) * BLOCKS_OF_A_UNIT),
+        blocks: launched.unwrap_or_else(|| units(&figured(machine.context.target)) * BLOCKS_OF_A_UNIT),
         warps: machine.warps.into(),
         producers: 0,
         lanes: machine.lanes.into(),
@@ -30,17 +30,17 @@ pub(super) fn at_least(
 ) -> Result<f64, SynthesisError> {
     let steps =
         work.iter().map(|&(work, trips)| ModelStep::Loop { trips, stages: 1, body: vec![ModelStep::Work(work)] });
-    Ok(model::predict(&blocks(machine, launched, steps.collect()), &figured(machine.means.target))?.cycles)
+    Ok(model::predict(&blocks(machine, launched, steps.collect()), &figured(machine.context.target))?.cycles)
 }
 
 fn units(target: &TargetDescription) -> u64 {
-    target.throughput.as_ref().map_or(1, |figures| u64::from(figures.compute_units).max(1))
+    target.throughput.as_ref().map_or(1, |stats| u64::from(stats.compute_units).max(1))
 }
 
 /// The model's answer, as the derivation has it. A lane has no more registers than the target gives it: what it lacks it
 /// keeps elsewhere, which is not counted.
 pub(super) fn predicted(block: &Block, machine: &LaunchConfig<'_>) -> Result<PredictionLine, SynthesisError> {
-    let target = figured(machine.means.target);
+    let target = figured(machine.context.target);
     let threads = (block.warps + block.producers).saturating_mul(block.lanes).max(1);
     let most = u64::from(target.limits.registers_per_lane.min(target.limits.registers_per_block / threads as u32));
     let fitting = Block { registers: block.registers.min(most.max(1)), ..block.clone() };

@@ -65,7 +65,7 @@ pub fn synthesize(
     let registers = leaf.registers(machine, options)?;
     let Leaf { mut assigned, products, copies, memories, loops, shared_bytes, prediction, .. } = leaf;
     let derivation = Derivation {
-        target: machine.means.target.name.clone(),
+        target: machine.context.target.name.clone(),
         warps: machine.warps,
         lanes: machine.lanes,
         products,
@@ -193,7 +193,7 @@ impl Search<'_, '_> {
             return;
         }
         let is_said = open.produced == Some(true);
-        let limits = &self.machine.means.target.limits;
+        let limits = &self.machine.context.target.limits;
         let lanes = (self.machine.warps + 1).saturating_mul(self.machine.lanes);
         let room = limits.group_barriers >= GROUP_BARRIERS && lanes <= limits.lanes_per_block;
         match self.boxed(&open.of).filter(|(_, own)| room && own.len() == open.of.copies.len()) {
@@ -214,7 +214,7 @@ impl Search<'_, '_> {
     }
 
     fn not_produced(&mut self) {
-        let target = self.machine.means.target.name.clone();
+        let target = self.machine.context.target.name.clone();
         self.refused.get_or_insert(SynthesisError::NoProducers { target });
     }
 

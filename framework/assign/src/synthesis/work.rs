@@ -211,7 +211,7 @@ impl Counted<'_, '_> {
             elements * u64::from(ty.element().element_bits().unwrap_or(8)) / 8
         });
         let machine = self.program.machine;
-        let rows = &machine.means.target.shared.banks;
+        let rows = &machine.context.target.shared.banks;
         let wavefront = rows.iter().map(BankRow::wavefront_bytes).max().unwrap_or(1).max(1);
         let issued = self.moved.get(&op).map_or(1, |moved| moved.issued);
         Work {
@@ -247,7 +247,7 @@ impl Counted<'_, '_> {
             Kind::Access(access) => {
                 // What several threads read is brought to the block once, as what they store is stored once.
                 let named = &access.named;
-                let target = self.program.machine.means.target;
+                let target = self.program.machine.context.target;
                 let once = access_global(&layout, &named.tensor, named.bits, Direction::Store, target)?;
                 effort.bytes.min(once.transactions * u64::from(target.global.transaction_bytes))
             }
@@ -260,14 +260,14 @@ impl Counted<'_, '_> {
         let operation = self.program.body.op(op);
         let [from, to] = [operation.operands[0], operation.results[0]].map(|value| self.program.body.ty(value));
         let layouts = [self.program.layouts.distributed(from)?, self.program.layouts.distributed(to)?];
-        let plan = convert(&layouts[0], &layouts[1], moved_bits(from), self.program.machine.means)?;
-        Ok(Work::of_counts(&plan.figures.counts, 0, 0.0))
+        let plan = convert(&layouts[0], &layouts[1], moved_bits(from), self.program.machine.context)?;
+        Ok(Work::of_counts(&plan.stats.counts, 0, 0.0))
     }
 }
 
 /// What a product does: its plan says for how long all its issues occupy the pipes, the model asks for one issue of one warp.
 pub(super) fn multiplied(cost: &ContractionCost, machine: &LaunchConfig<'_>) -> Work {
-    let target = machine.means.target;
+    let target = machine.context.target;
     let pipes = target.matrix.as_ref().map_or(1, |unit| unit.pipes.max(1));
     let share = f64::from(pipes) / f64::from(machine.warps) / cost.issues.max(1) as f64;
     let casts = cost.cast_cycles / target.costs.select.cycles.max(f64::MIN_POSITIVE) / f64::from(machine.warps);

@@ -9,7 +9,7 @@ use tilewright_assign::layouts::LayoutCache;
 use tilewright_assign::{Assigned, LaunchConfig, Strategy, assign};
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, parse_spec};
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_target::TargetDescription;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::{Body, LayoutName, Op, TileModule, TileType, Value, text, verify};
@@ -34,7 +34,7 @@ fn target(name: &str) -> TargetDescription {
 }
 
 fn machine(target: &TargetDescription, warps: u32) -> LaunchConfig<'_> {
-    LaunchConfig { means: Means::of(target), families: &Neutral, lanes: target.lanes.default, warps }
+    LaunchConfig { context: PlanContext::of(target), families: &Neutral, lanes: target.lanes.default, warps }
 }
 
 fn module(program: &str) -> TileModule {

@@ -9,7 +9,7 @@ use tilewright_assign::layouts::LayoutCache;
 use tilewright_assign::{Assigned, LaunchConfig, Strategy, assign};
 use tilewright_layout::families::Neutral;
 use tilewright_layout::parse_spec;
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_target::TargetDescription;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::{Body, LayoutName, TileModule, Value, text, verify};
@@ -25,7 +25,7 @@ fn target() -> TargetDescription {
 }
 
 fn machine(target: &TargetDescription) -> LaunchConfig<'_> {
-    LaunchConfig { means: Means::of(target), families: &Neutral, lanes: 32, warps: 4 }
+    LaunchConfig { context: PlanContext::of(target), families: &Neutral, lanes: 32, warps: 4 }
 }
 
 fn module(program: &str) -> TileModule {

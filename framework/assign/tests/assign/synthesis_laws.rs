@@ -9,7 +9,7 @@ use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
 use tilewright_plan::constraint::{OperandTiles, factors, product};
 use tilewright_plan::memory_synthesis::{MemorySynthesisError, SharedTensor, TensorAccess, solve};
-use tilewright_plan::movement::{AxisStride, GlobalTensor, Means, access_shared};
+use tilewright_plan::movement::{AxisStride, GlobalTensor, PlanContext, access_shared};
 use tilewright_target::{Direction, TargetDescription, wavefronts};
 
 fn a100() -> TargetDescription {
@@ -71,10 +71,10 @@ proptest! {
     #[test]
     fn a_solved_memory_is_what_it_says(stored in order(10), loaded in order(10), warps in 0..2u32, bits in prop::sample::select(vec![8u32, 16, 32])) {
         let target = a100();
-        let means = Means::of(&target);
+        let context = PlanContext::of(&target);
         let layouts = [distributed(&stored, 4, warps), distributed(&loaded, 4, warps)];
-        let accesses = [TensorAccess::store("store", layouts[0].clone(), &means), TensorAccess::load("load", layouts[1].clone(), &means)];
-        let found = solve(&SharedTensor::new(&[16, 64], bits), &accesses, &means).expect("narrow accesses always do");
+        let accesses = [TensorAccess::store("store", layouts[0].clone(), &context), TensorAccess::load("load", layouts[1].clone(), &context)];
+        let found = solve(&SharedTensor::new(&[16, 64], bits), &accesses, &context).expect("narrow accesses always do");
         // Offset = S(m(coordinate)), and each offset is one element.
         prop_assert!(found.memory.linear.is_invertible());
         let whole: ComposedLayout = found.composed().expect("a layout");
@@ -96,25 +96,25 @@ proptest! {
         ins.push(Dim::OFFSET, 10).expect("small");
         ins.push(Dim::BLOCK, 0).expect("small");
         let rows = MemoryLayout::linear(LinearLayout::from_columns(ins, layouts[0].outs().clone(), &rows).expect("small"));
-        let store = access_shared(&layouts[0], &rows, bits, Direction::Store, means).expect("sound");
-        let load = access_shared(&layouts[1], &rows, bits, Direction::Load, means).expect("sound");
-        let plain = (store.figures.counts.wavefronts_stored + load.figures.counts.wavefronts_loaded) as f64
-            + 0.25 * (store.figures.counts.shared_stores + load.figures.counts.shared_loads) as f64;
+        let store = access_shared(&layouts[0], &rows, bits, Direction::Store, context).expect("sound");
+        let load = access_shared(&layouts[1], &rows, bits, Direction::Load, context).expect("sound");
+        let plain = (store.stats.counts.wavefronts_stored + load.stats.counts.wavefronts_loaded) as f64
+            + 0.25 * (store.stats.counts.shared_stores + load.stats.counts.shared_loads) as f64;
         prop_assert!(found.price <= plain, "{} and {plain}", found);
     }
 
     #[test]
     fn wide_accesses_agree_where_lanes_hold_enough_in_common(stored in order(11), loaded in order(11), bytes in prop::sample::select(vec![4u64, 8, 16])) {
         let target = a100();
-        let means = Means::of(&target);
+        let context = PlanContext::of(&target);
         let layouts = [distributed(&stored, 5, 1), distributed(&loaded, 5, 1)];
         let accesses = [
-            TensorAccess::store("store", layouts[0].clone(), &means).only(|way| way.bytes() == bytes),
-            TensorAccess::load("load", layouts[1].clone(), &means).only(|way| way.bytes() == bytes),
+            TensorAccess::store("store", layouts[0].clone(), &context).only(|way| way.bytes() == bytes),
+            TensorAccess::load("load", layouts[1].clone(), &context).only(|way| way.bytes() == bytes),
         ];
         let wanted = (bytes / 2).ilog2();
         let common = (held(&layouts[0]) & held(&layouts[1])).count_ones();
-        match solve(&SharedTensor::new(&[32, 64], 16), &accesses, &means) {
+        match solve(&SharedTensor::new(&[32, 64], 16), &accesses, &context) {
             Ok(found) => {
                 prop_assert!(common >= wanted);
                 prop_assert!(found.served.iter().all(|one| one.bytes == bytes));
@@ -131,11 +131,11 @@ proptest! {
     #[test]
     fn narrow_elements_are_packed_where_all_hold_a_byte(stored in order(11), loaded in order(11)) {
         let target = a100();
-        let means = Means::of(&target);
+        let context = PlanContext::of(&target);
         let layouts = [distributed(&stored, 5, 1), distributed(&loaded, 5, 1)];
-        let accesses = [TensorAccess::store("store", layouts[0].clone(), &means), TensorAccess::load("load", layouts[1].clone(), &means)];
+        let accesses = [TensorAccess::store("store", layouts[0].clone(), &context), TensorAccess::load("load", layouts[1].clone(), &context)];
         let common = held(&layouts[0]) & held(&layouts[1]);
-        match solve(&SharedTensor::new(&[32, 64], 4), &accesses, &means) {
+        match solve(&SharedTensor::new(&[32, 64], 4), &accesses, &context) {
             Ok(found) => {
                 prop_assert!(found.memory.linear.is_invertible());
                 prop_assert!(common & found.memory.linear.columns()[0] != 0);
@@ -150,15 +150,15 @@ proptest! {
 #[test]
 fn lanes_within_a_vector_keep_it_narrow() {
     let target = a100();
-    let means = Means::of(&target);
+    let context = PlanContext::of(&target);
     let straight = distributed(&(0..10).collect::<Vec<_>>(), 4, 0);
     let mut columns = straight.columns().to_vec();
     // The first lane moves by the second element of the vector too.
     columns[5] ^= 2;
     let layout = LinearLayout::from_columns(straight.ins().clone(), straight.outs().clone(), &columns).expect("small");
     let of = |layout: &LinearLayout, bytes: u64| {
-        let access = TensorAccess::load("load", layout.clone(), &means).only(|way| way.bytes() == bytes);
-        solve(&SharedTensor::new(&[16, 64], 16), &[access], &means)
+        let access = TensorAccess::load("load", layout.clone(), &context).only(|way| way.bytes() == bytes);
+        solve(&SharedTensor::new(&[16, 64], 16), &[access], &context)
     };
     assert!(of(&straight, 16).is_ok() && of(&layout, 16).is_ok(), "there are three other registers");
     columns[6] ^= 1;
@@ -410,12 +410,12 @@ proptest! {
     fn slower_machines_take_no_less(block in block(), what in 0..5usize) {
         let mut target = a100();
         let before = predict(&block, &target).expect("it fits").cycles;
-        let figures = target.throughput.as_mut().expect("it has figures");
+        let stats = target.throughput.as_mut().expect("it has figures");
         match what {
-            0 => figures.memory_latency *= 2.0,
-            1 => figures.memory_gigabytes /= 2.0,
-            2 => figures.issues_per_cycle /= 2.0,
-            3 => figures.blocks_per_unit = 1,
+            0 => stats.memory_latency *= 2.0,
+            1 => stats.memory_gigabytes /= 2.0,
+            2 => stats.issues_per_cycle /= 2.0,
+            3 => stats.blocks_per_unit = 1,
             _ => target.costs.shared_load_wavefront.cycles *= 2.0,
         }
         prop_assert!(predict(&block, &target).expect("it fits").cycles >= before * (1.0 - 1e-12));

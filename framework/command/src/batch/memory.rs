@@ -1,9 +1,9 @@
-//! `choose_memory` in a batch: the layout in shared memory for those who store and load a tensor.
+//! `choose_shared_layout` in a batch: the layout in shared memory for those who store and load a tensor.
 
 use serde_json::Value as Json;
 
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, Means, choose_memory as choose,
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, PlanContext, choose_shared_layout as choose,
 };
 use tilewright_target::{Direction, InstructionKind};
 
@@ -13,14 +13,14 @@ use super::refusal::BatchError;
 use super::request::Request;
 
 /// The choice for `accessors`, each a layout with a direction, within `only`, `max_bytes` and `excess`.
-pub fn choose_memory(request: Request<'_>) -> Result<Json, BatchError> {
+pub fn choose_shared_layout(request: Request<'_>) -> Result<Json, BatchError> {
     let target = request.target()?;
     let shape = request.shape()?;
     let accessors = request.list("accessors")?.iter().map(|one| accessor(request, &shape, one));
     let accessors = accessors.collect::<Result<Vec<_>, _>>()?;
     let instructions = request.session.instructions_of(&target.name, &[InstructionKind::SharedMove])?;
-    let means = Means::of(target).with_instructions(&instructions);
-    Ok(answer(&choose(&accessors, request.element_bits()?, &constraints(request)?, means)?))
+    let context = PlanContext::of(target).with_instructions(&instructions);
+    Ok(answer(&choose(&accessors, request.element_bits()?, &constraints(request)?, context)?))
 }
 
 fn accessor(request: Request<'_>, shape: &[u64], fields: &Json) -> Result<Accessor, BatchError> {

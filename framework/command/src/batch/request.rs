@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use tilewright::{LayoutQuestion, Session};
+use tilewright::{LayoutRequest, Session};
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, spec_from_json};
 use tilewright_target::TargetDescription;
 
@@ -83,8 +83,8 @@ impl<'a> Request<'a> {
     /// The distributed layout that `value`, the field `name`, gives: of this shape, and for the number of warps that the
     /// request states.
     pub fn distributed_from(self, name: &str, value: &Json, shape: &[u64]) -> Result<LinearLayout, BatchError> {
-        let question = LayoutQuestion::from_json(value).map_err(|error| BatchError::bad_layout(name, error))?;
-        let layout = question.resolve(self.session, self.target_name()?, shape)?;
+        let request = LayoutRequest::from_json(value).map_err(|error| BatchError::bad_layout(name, error))?;
+        let layout = request.resolve(self.session, self.target_name()?, shape)?;
         for (axis, &size) in shape.iter().enumerate() {
             let have = 1u64 << layout.out_bits(Dim::tensor(axis)).min(63);
             if have != size {
@@ -107,10 +107,10 @@ impl<'a> Request<'a> {
         let value = self.field(name)?;
         // Padding is no part of the bases: only the parameters say it.
         let params = value.get("params").filter(|params| value.get("layout").is_none() || is_padded(params));
-        let question = LayoutQuestion::from_json(params.unwrap_or(value));
-        let memory = match question.map_err(|error| BatchError::bad_layout(name, error))? {
-            LayoutQuestion::Given(linear) => MemoryLayout::linear(*linear),
-            LayoutQuestion::Family(spec) => match self.session.layout(self.target_name()?, &spec, shape)? {
+        let request = LayoutRequest::from_json(params.unwrap_or(value));
+        let memory = match request.map_err(|error| BatchError::bad_layout(name, error))? {
+            LayoutRequest::Given(linear) => MemoryLayout::linear(*linear),
+            LayoutRequest::Family(spec) => match self.session.layout(self.target_name()?, &spec, shape)? {
                 Layout::Memory(memory) => memory,
                 _ => return Err(BatchError::bad_layout(name, format_args!("{} is no memory layout", spec.name))),
             },

@@ -5,7 +5,7 @@ use tilewright_layout::{LayoutError, LinearLayout};
 use tilewright_picture::view;
 
 use super::destination::Destination;
-use super::question::{TensorOptions, repeated};
+use super::request::{TensorOptions, repeated};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
@@ -20,7 +20,7 @@ pub(crate) struct Options {
     #[arg(long)]
     invert: bool,
     #[command(flatten)]
-    question: TensorOptions,
+    request: TensorOptions,
     #[command(flatten)]
     destination: Destination,
 }
@@ -28,8 +28,8 @@ pub(crate) struct Options {
 /// Runs the command.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
-    let a = options.question.layout(&session, "A", &options.a)?;
-    let b = options.question.layout(&session, "B", &options.b)?;
+    let a = options.request.layout(&session, "A", &options.a)?;
+    let b = options.request.layout(&session, "B", &options.b)?;
     let (name, b) = match options.invert {
         false => ("B", b.linear().clone()),
         true => ("B⁻¹", b.linear().pseudoinvert().map_err(|error| CommandError::Input(format!("B: {error}")))?),
@@ -37,7 +37,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     if let Err(error @ LayoutError::DimsDiffer { .. }) = a.linear().compose(&b) {
         return Err(CommandError::Input(format!("{error}{}", remedy(options, a.linear(), &b))));
     }
-    let title = format!("composition, for a tensor of {}", options.question.shape);
+    let title = format!("composition, for a tensor of {}", options.request.shape);
     let mut picture = view::composition(&title, ("A", a.linear()), (name, &b))?;
     let texts = [repeated("A", &options.a), repeated("B", &options.b)];
     picture.caption.splice(0..0, texts.concat());

@@ -20,7 +20,7 @@ pub(crate) struct Options {
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let asked = &options.conversion;
     let session = input::session(global)?;
-    let question = asked.question(&session)?;
-    let plan = session.convert(&asked.tensor.target, &question.src, &question.dst, question.element_bits)?;
-    convert::draw(asked, &question, &plan, asked.tensor.target(&session)?, &options.destination)
+    let request = asked.request(&session)?;
+    let plan = session.convert(&asked.tensor.target, &request.src, &request.dst, request.element_bits)?;
+    convert::draw(asked, &request, &plan, asked.tensor.target(&session)?, &options.destination)
 }

@@ -5,7 +5,7 @@ use tilewright_picture::view::{self, LayoutOptions};
 
 use super::destination::Destination;
 use super::layout::PlaneOptions;
-use super::question::{TensorOptions, repeated};
+use super::request::{TensorOptions, repeated};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
@@ -17,7 +17,7 @@ pub(crate) struct Options {
     /// The other layout.
     b: String,
     #[command(flatten)]
-    question: TensorOptions,
+    request: TensorOptions,
     #[command(flatten)]
     plane: PlaneOptions,
     #[command(flatten)]
@@ -27,9 +27,9 @@ pub(crate) struct Options {
 /// Runs the command.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
-    let a = options.question.layout(&session, "A", &options.a)?;
-    let b = options.question.layout(&session, "B", &options.b)?;
-    let title = format!("two layouts of a tensor of {}", options.question.shape);
+    let a = options.request.layout(&session, "A", &options.a)?;
+    let b = options.request.layout(&session, "B", &options.b)?;
+    let title = format!("two layouts of a tensor of {}", options.request.shape);
     let how = LayoutOptions { plane: options.plane.dims, ..LayoutOptions::default() };
     let mut picture = view::difference(&title, ("A", &a), ("B", &b), &how)?;
     let texts = [repeated("A", &options.a), repeated("B", &options.b)];

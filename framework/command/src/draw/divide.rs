@@ -4,7 +4,7 @@ use clap::Args;
 use tilewright_picture::view;
 
 use super::destination::Destination;
-use super::question::{TensorOptions, repeated};
+use super::request::{TensorOptions, repeated};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
@@ -19,7 +19,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SHAPE")]
     by_shape: Option<String>,
     #[command(flatten)]
-    question: TensorOptions,
+    request: TensorOptions,
     #[command(flatten)]
     destination: Destination,
 }
@@ -27,11 +27,11 @@ pub(crate) struct Options {
 /// Runs the command.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
-    let question = &options.question;
-    let a = question.layout(&session, "A", &options.a)?;
-    let by_shape = options.by_shape.as_ref().unwrap_or(&question.shape);
-    let b = question.layout_of(&session, "B", &options.b, by_shape)?;
-    let title = format!("left division, {} by {by_shape}", question.shape);
+    let request = &options.request;
+    let a = request.layout(&session, "A", &options.a)?;
+    let by_shape = options.by_shape.as_ref().unwrap_or(&request.shape);
+    let b = request.layout_of(&session, "B", &options.b, by_shape)?;
+    let title = format!("left division, {} by {by_shape}", request.shape);
     let mut picture = view::division(&title, ("A", a.linear()), ("B", b.linear()))?;
     let texts = [repeated("A", &options.a), repeated("B", &options.b)];
     picture.caption.splice(0..0, texts.concat());

@@ -4,7 +4,7 @@ use clap::Args;
 use tilewright_picture::view::{self, GlobalView};
 
 use super::destination::Destination;
-use super::question::repeated;
+use super::request::repeated;
 use crate::failure::CommandError;
 use crate::tensor::TensorArguments;
 use crate::{GlobalOptions, input};

@@ -5,7 +5,7 @@ use tilewright_layout::Dim;
 use tilewright_picture::view::{self, ColourBy, LayoutOptions};
 
 use super::destination::Destination;
-use super::question::{TensorOptions, repeated};
+use super::request::{TensorOptions, repeated};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
@@ -15,7 +15,7 @@ pub(crate) struct Options {
     /// The layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
     layout: String,
     #[command(flatten)]
-    question: TensorOptions,
+    request: TensorOptions,
     #[command(flatten)]
     view: ViewOptions,
     #[command(flatten)]
@@ -61,8 +61,8 @@ impl ViewOptions {
 /// Runs the command.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
-    let layout = options.question.layout(&session, "LAYOUT", &options.layout)?;
-    let title = format!("layout of a tensor of {}", options.question.shape);
+    let layout = options.request.layout(&session, "LAYOUT", &options.layout)?;
+    let title = format!("layout of a tensor of {}", options.request.shape);
     let mut picture = view::layout(&title, &layout, &options.view.options())?;
     picture.caption.splice(0..0, repeated("", &options.layout));
     options.destination.draw(picture)

@@ -4,7 +4,7 @@ use clap::Args;
 use tilewright_picture::view;
 
 use super::destination::Destination;
-use super::question::{TensorOptions, repeated};
+use super::request::{TensorOptions, repeated};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
@@ -14,7 +14,7 @@ pub(crate) struct Options {
     /// The layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
     layout: String,
     #[command(flatten)]
-    question: TensorOptions,
+    request: TensorOptions,
     #[command(flatten)]
     destination: Destination,
 }
@@ -22,8 +22,8 @@ pub(crate) struct Options {
 /// Runs the command.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
-    let layout = options.question.layout(&session, "LAYOUT", &options.layout)?;
-    let title = format!("matrix over F2, for a tensor of {}", options.question.shape);
+    let layout = options.request.layout(&session, "LAYOUT", &options.layout)?;
+    let title = format!("matrix over F2, for a tensor of {}", options.request.shape);
     let mut picture = view::matrix(&title, layout.linear());
     picture.caption.splice(0..0, repeated("", &options.layout));
     options.destination.draw(picture)

@@ -128,8 +128,8 @@ fn swizzle_and_padding_of_the_seed_have_no_conflicts() {
     let swizzled = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
     let padded = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [32, 64]}>";
     for memory in [swizzled, padded] {
-        let question = ["memory", "--target", "h100", "--shape", "32x64", "--element", "f16"];
-        let text = drawn(&[&question[..], &[memory, "--access", ROW_A_LANE]].concat());
+        let request = ["memory", "--target", "h100", "--shape", "32x64", "--element", "f16"];
+        let text = drawn(&[&request[..], &[memory, "--access", ROW_A_LANE]].concat());
         let numbers = |name: &str| -> Vec<u64> {
             let at =
                 text.lines().position(|line| line.contains("bytes a lane") && line.contains("least")).expect("a table");
@@ -145,25 +145,25 @@ fn swizzle_and_padding_of_the_seed_have_no_conflicts() {
 
 #[test]
 fn requests_operands_and_conversions_are_drawn() {
-    let question = ["--target", "h100", "--shape", "32x64", "--element", "f16"];
-    let text = drawn(&[&["global"], &question[..], &[ROW_A_LANE]].concat());
+    let request = ["--target", "h100", "--shape", "32x64", "--element", "f16"];
+    let text = drawn(&[&["global"], &request[..], &[ROW_A_LANE]].concat());
     assert!(text.contains("warp 0: 8 requests touch 256 sectors of 32 bytes, and 128 are least"), "{text}");
-    let text = drawn(&[&["global", "--order", "0,1"], &question[..], &[ROW_A_LANE]].concat());
+    let text = drawn(&[&["global", "--order", "0,1"], &request[..], &[ROW_A_LANE]].concat());
     assert!(text.contains("a lane moves 2 bytes at once"), "{text}");
     let text = drawn(&["instruction", "--target", "mi300x", "v_mfma_f32_32x32x8_f16"]);
     assert!(text.contains("A 32x8 f16 at the left, B 8x32 f16 on top, C and D 32x32 f32"), "{text}");
-    let text = drawn(&[&["conversion"], &question[..], &[ROW_A_LANE, ROW_A_LANE]].concat());
+    let text = drawn(&[&["conversion"], &request[..], &[ROW_A_LANE, ROW_A_LANE]].concat());
     assert!(text.contains("every element is in its place"), "{text}");
 }
 
 #[test]
 fn what_movement_cannot_draw_says_what_to_do() {
-    let question = ["--target", "h100", "--shape", "32x64", "--element", "f16"];
-    let message = refused(&[&["memory"], &question[..], &[ROW_A_LANE]].concat());
+    let request = ["--target", "h100", "--shape", "32x64", "--element", "f16"];
+    let message = refused(&[&["memory"], &request[..], &[ROW_A_LANE]].concat());
     assert!(message.contains("no layout of shared memory; `draw layout` draws"), "{message}");
     let message = refused(&["instruction", "--target", "h100", "m16n8k16"]);
     assert!(message.contains("instructions called `m16n8k16`; there are mma.sync.aligned.m16n8k16"), "{message}");
-    let message = refused(&[&["global", "--warp", "1"], &question[..], &[ROW_A_LANE]].concat());
+    let message = refused(&[&["global", "--warp", "1"], &request[..], &[ROW_A_LANE]].concat());
     assert!(message.contains("there is no warp 1 of 1"), "{message}");
 }
 

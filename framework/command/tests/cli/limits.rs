@@ -53,7 +53,7 @@ fn questions_about_such_tensors_are_refused() {
     let blocked = r#"{"kind": "blocked", "size_per_thread": [1, 2], "threads_per_warp": [4, 8],
         "warps_per_cta": [4, 1], "order": [1, 0]}"#
         .replace('\n', "");
-    let question =
+    let request =
         |rest: &str| format!(r#"{{"id": 1, "target": "h100", "shape": [2048, 1024], "element_bits": 16, {rest}}}"#);
     let questions = [
         format!(r#""op": "convert", "src": {{"params": {blocked}}}, "dst": {{"params": {blocked}}}"#),
@@ -61,7 +61,7 @@ fn questions_about_such_tensors_are_refused() {
         format!(r#""op": "gather", "axis": 0, "src": {{"params": {blocked}}}, "indices": {{"params": {blocked}}}"#),
         format!(r#""op": "access", "registers": {{"params": {blocked}}}"#),
     ];
-    let text: Vec<_> = questions.iter().map(|rest| question(rest)).collect();
+    let text: Vec<_> = questions.iter().map(|rest| request(rest)).collect();
     let answers = batch(text.join("\n"));
     for answer in &answers {
         let message = answer["error"]["message"].as_str().unwrap_or_default();

@@ -27,38 +27,38 @@ fn json(command: &[&str]) -> Json {
 
 #[test]
 fn a_batch_answers_as_the_commands_do() {
-    let question = |op: &str, more: Json| {
-        let mut question = json!({ "id": op, "op": op, "target": "h100", "shape": [64, 64], "element_bits": 32 });
-        question.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
-        question
+    let request = |op: &str, more: Json| {
+        let mut request = json!({ "id": op, "op": op, "target": "h100", "shape": [64, 64], "element_bits": 32 });
+        request.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
+        request
     };
     let asked = [
-        (vec!["convert", ROWS, COLUMNS], question("convert", json!({ "src": ROWS, "dst": COLUMNS }))),
-        (vec!["reduce", ROWS, "--axis", "1"], question("reduce", json!({ "src": ROWS, "axis": 1 }))),
-        (vec!["scan", ROWS, "--axis", "0"], question("scan", json!({ "src": ROWS, "axis": 0 }))),
+        (vec!["convert", ROWS, COLUMNS], request("convert", json!({ "src": ROWS, "dst": COLUMNS }))),
+        (vec!["reduce", ROWS, "--axis", "1"], request("reduce", json!({ "src": ROWS, "axis": 1 }))),
+        (vec!["scan", ROWS, "--axis", "0"], request("scan", json!({ "src": ROWS, "axis": 0 }))),
         (
             vec!["scan", ROWS, "--axis", "0", "--reverse"],
-            question("scan", json!({ "src": ROWS, "axis": 0, "reverse": true })),
+            request("scan", json!({ "src": ROWS, "axis": 0, "reverse": true })),
         ),
         (
             vec!["gather", ROWS, ROWS, "--axis", "1"],
-            question("gather", json!({ "src": ROWS, "indices": ROWS, "axis": 1 })),
+            request("gather", json!({ "src": ROWS, "indices": ROWS, "axis": 1 })),
         ),
         (
             vec!["gather", ROWS, ROWS, "--axis", "1", "--index-shape", "64x16"],
-            question("gather", json!({ "src": ROWS, "indices": ROWS, "axis": 1, "index_shape": [64, 16] })),
+            request("gather", json!({ "src": ROWS, "indices": ROWS, "axis": 1, "index_shape": [64, 16] })),
         ),
-        (vec!["access", ROWS, SWIZZLED], question("access", json!({ "registers": ROWS, "memory": SWIZZLED }))),
-        (vec!["access", ROWS], question("access", json!({ "registers": ROWS }))),
+        (vec!["access", ROWS, SWIZZLED], request("access", json!({ "registers": ROWS, "memory": SWIZZLED }))),
+        (vec!["access", ROWS], request("access", json!({ "registers": ROWS }))),
         (
             vec!["access", ROWS, "--order", "0,1", "--alignment", "4"],
-            question("access", json!({ "registers": ROWS, "order": [0, 1], "alignment": 4 })),
+            request("access", json!({ "registers": ROWS, "order": [0, 1], "alignment": 4 })),
         ),
     ];
-    let answers = batch(lines(&asked.each_ref().map(|(_, question)| question.clone())));
+    let answers = batch(lines(&asked.each_ref().map(|(_, request)| request.clone())));
     assert_eq!(answers.len(), asked.len());
-    for ((command, question), answer) in asked.iter().zip(&answers) {
-        assert_eq!(answer, &json!({ "id": question["op"], "result": json(command) }), "{command:?}");
+    for ((command, request), answer) in asked.iter().zip(&answers) {
+        assert_eq!(answer, &json!({ "id": request["op"], "result": json(command) }), "{command:?}");
     }
 }
 

@@ -34,11 +34,11 @@ where
 
 /// Meanings by the names of the instructions' rows.
 #[derive(Clone, Default)]
-pub struct Meanings {
+pub struct SemanticsTable {
     by_name: BTreeMap<String, Arc<dyn Meaning>>,
 }
 
-impl Meanings {
+impl SemanticsTable {
     /// No meanings.
     #[must_use]
     pub fn new() -> Self {

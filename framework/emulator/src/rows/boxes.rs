@@ -5,7 +5,7 @@
 use super::super::fault::LaneFault;
 use super::super::meaning::Call;
 use tilewright_kernel::Outside;
-use tilewright_target::{BoxArrangement, BoxOperand, Completion, Instruction, Operand};
+use tilewright_target::{TensorCopyLayout, TensorCopyOperand, Completion, Instruction, Operand};
 
 /// One such instruction; numbers of its operands.
 pub(super) struct BoxCopy {
@@ -14,7 +14,7 @@ pub(super) struct BoxCopy {
     memory: usize,
     /// Of one that goes to shared memory.
     mbarrier: Option<usize>,
-    operand: BoxOperand,
+    operand: TensorCopyOperand,
 }
 
 impl BoxCopy {
@@ -27,7 +27,7 @@ impl BoxCopy {
         Some(Self::with(row, memory, operand))
     }
 
-    fn with(row: &Instruction, memory: usize, operand: &BoxOperand) -> Result<Self, String> {
+    fn with(row: &Instruction, memory: usize, operand: &TensorCopyOperand) -> Result<Self, String> {
         let at = |wanted: &Operand| row.operands.iter().position(|operand| operand == wanted);
         let tensor = at(&Operand::TensorMap).ok_or("its row has no tensor")?;
         let numbers = row.operands.iter().enumerate();
@@ -65,7 +65,7 @@ impl BoxCopy {
     fn bring(
         &self,
         call: &mut Call<'_>,
-        (start, arrangement): (u64, &BoxArrangement),
+        (start, arrangement): (u64, &TensorCopyLayout),
         origin: &[i64],
         mbarrier: usize,
     ) -> Result<(), LaneFault> {
@@ -90,7 +90,7 @@ impl BoxCopy {
     fn put_back(
         &self,
         call: &mut Call<'_>,
-        (start, arrangement): (u64, &BoxArrangement),
+        (start, arrangement): (u64, &TensorCopyLayout),
         origin: &[i64],
     ) -> Result<(), LaneFault> {
         let tensor = call.tensor(self.tensor)?;
@@ -108,7 +108,7 @@ impl BoxCopy {
 
 /// Where a byte of the box lies, counted from the start: mixing keeps what is together between multiples of the
 /// alignment.
-fn place<'a>(placed: &'a mut [u8], (start, arrangement): (u64, &BoxArrangement), at: u64) -> Option<&'a mut u8> {
+fn place<'a>(placed: &'a mut [u8], (start, arrangement): (u64, &TensorCopyLayout), at: u64) -> Option<&'a mut u8> {
     let place = arrangement.mix.apply(start.wrapping_add(at)).checked_sub(start)?;
     placed.get_mut(usize::try_from(place).ok()?)
 }

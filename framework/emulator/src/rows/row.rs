@@ -9,12 +9,12 @@ use super::span::SpanCopy;
 use super::tensor_memory::{TensorCopy, TensorMove};
 use super::transfer::Transfer;
 use crate::fault::LaneFault;
-use crate::meaning::{Call, Meaning, Meanings};
+use crate::meaning::{Call, Meaning, SemanticsTable};
 use std::sync::OnceLock;
 use tilewright_kernel::InstructionSignature;
 use tilewright_target::{Completion, Instruction, InstructionKind, Semantics};
 
-impl Meanings {
+impl SemanticsTable {
     /// The meanings of all rows of a target.
     ///
     /// A row that says too little, such as one of an element type that is not known here, has a

@@ -5,7 +5,7 @@ use crate::arithmetic;
 use crate::atomic::atomic;
 use crate::fault::{FaultKind, LaneFault};
 use crate::mapped_tensor::Tensor;
-use crate::meaning::Meanings;
+use crate::meaning::SemanticsTable;
 use crate::memory::GlobalMemory;
 use crate::print::Printer;
 use crate::program::{Program, Step};
@@ -29,7 +29,7 @@ pub(crate) struct GridPlace {
 pub(crate) struct Surroundings<'a> {
     pub(crate) program: &'a Program<'a>,
     pub(crate) target: &'a TargetDescription,
-    pub(crate) meanings: Option<&'a Meanings>,
+    pub(crate) meanings: Option<&'a SemanticsTable>,
     pub(crate) global: &'a mut GlobalMemory,
     /// Of each block of the cluster.
     pub(crate) shared: &'a mut [SharedMemory],

@@ -5,7 +5,7 @@ use tilewright_testkit::emulator_target;
 use std::collections::{BTreeMap, BTreeSet};
 
 use emulator_target::{body, kernel, run_body, target};
-use tilewright_emulator::{Argument, Call, Emulator, GlobalMemory, LaneFault, Meanings, RunLimits, RunReport, run};
+use tilewright_emulator::{Argument, Call, Emulator, GlobalMemory, LaneFault, SemanticsTable, RunLimits, RunReport, run};
 use tilewright_kernel::Counts;
 
 fn report(warps: u32, text: &str) -> RunReport {
@@ -259,7 +259,7 @@ fn global_transactions_are_the_units_that_each_access_touches() {
 fn vendor_instructions_move_data_by_their_own_bank_row() {
     // Row i, 8 bytes at the address that lane i gives, goes to lane 7 - i. Phases of lanes {0, 1, 4, 5}
     // and {2, 3, 6, 7}.
-    let mut meanings = Meanings::new();
+    let mut meanings = SemanticsTable::new();
     meanings.insert("move_rows", |call: &mut Call<'_>| -> Result<(), LaneFault> {
         let addresses: Result<Vec<_>, _> = (0..call.lanes()).map(|lane| call.operand(0, 0, lane).map(Some)).collect();
         let rows = call.load_shared(&addresses?, 8, 8)?;

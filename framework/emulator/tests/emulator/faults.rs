@@ -4,7 +4,7 @@ use tilewright_testkit::emulator_target;
 
 use emulator_target::{body, kernel, run_body, target};
 use tilewright_emulator::{
-    Argument, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, Meanings, OtherAccess, RunLimits, run,
+    Argument, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, SemanticsTable, OtherAccess, RunLimits, run,
 };
 use tilewright_kernel::{MemorySpace, Violation};
 use tilewright_target::Direction;
@@ -433,7 +433,7 @@ fn a_vendor_instruction_needs_a_meaning() {
     assert_eq!(unknown.kind, FaultKind::UnknownInstruction { name: "double".to_owned() });
     assert_eq!(place(&unknown), (7, 0, None));
 
-    let mut meanings = Meanings::new();
+    let mut meanings = SemanticsTable::new();
     meanings.insert("double", |call: &mut tilewright_emulator::Call<'_>| -> Result<(), LaneFault> {
         if call.operand_types().count() != 1 {
             return Err(call.wrong("takes one operand"));

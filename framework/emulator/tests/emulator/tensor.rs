@@ -5,7 +5,7 @@ use tilewright_testkit::emulator_target;
 use tilewright_testkit::tensor_rows;
 
 use emulator_target::{kernel, target};
-use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Meanings, RunLimits};
+use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, SemanticsTable, RunLimits};
 use tilewright_kernel::Queue;
 use tilewright_target::{Instruction, InstructionKind, Operand, Semantics, TensorOperand};
 
@@ -75,7 +75,7 @@ fn run(text: &str) -> Result<Vec<u32>, Fault> {
     );
     let (kernel, mut target) = (kernel(&text), target(false));
     target.tensor = Some(memory());
-    let meanings = Meanings::of_rows(&rows());
+    let meanings = SemanticsTable::of_rows(&rows());
     let mut memory = GlobalMemory::new();
     let output = memory.allocate_with(&[0; 128]);
     let emulator = Emulator::new(&kernel, &target)?.with_meanings(&meanings);

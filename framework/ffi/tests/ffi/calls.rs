@@ -172,15 +172,15 @@ fn answer(session: *const tw_session) -> (String, [u64; 3]) {
     unsafe {
         assert_eq!(said(tw_layout_write(session, rows, c"cute".as_ptr(), &raw mut blob)), None);
         let text = CStr::from_ptr(tw_blob_data(blob)).to_str().expect("UTF-8").to_owned();
-        let mut figures: tw_figures = std::mem::zeroed();
-        figures.struct_size = size_of::<tw_figures>();
+        let mut stats: tw_figures = std::mem::zeroed();
+        stats.struct_size = size_of::<tw_figures>();
         assert_eq!(said(tw_plan_conversion(session, c"a100".as_ptr(), rows, columns, 32, &raw mut plan)), None);
-        assert_eq!(said(tw_plan_figures(plan, &raw mut figures)), None);
+        assert_eq!(said(tw_plan_figures(plan, &raw mut stats)), None);
         tw_blob_destroy(blob);
         tw_plan_destroy(plan);
         tw_layout_destroy(rows);
         tw_layout_destroy(columns);
-        (text, [figures.wavefronts_stored, figures.wavefronts_loaded, figures.shared_bytes])
+        (text, [stats.wavefronts_stored, stats.wavefronts_loaded, stats.shared_bytes])
     }
 }
 

@@ -1,11 +1,11 @@
 //! Reads modules from text: kernels, their heads, regions and statements.
 
 use tilewright_layout::text::Parsed;
-use tilewright_target::Mix;
+use tilewright_target::XorSwizzle;
 
 use super::parser::Parser;
 use crate::{
-    Element, Extent, Kernel, Launch, MAX_DEPTH, MappedRows, MemorySpace, Module, Outside, Parameter, Region,
+    Element, Extent, Kernel, Launch, MAX_DEPTH, DerivedTensorMap, MemorySpace, Module, Outside, Parameter, Region,
     SharedBuffer, Statement, TensorMap, Type, Value,
 };
 
@@ -86,8 +86,8 @@ impl Parser<'_> {
             box_sizes.push(self.number("a size of the box")?);
         }
         let mix = match self.take_word("mix") {
-            true => Mix { shift: self.number("a shift")?, mask: self.number("a mask")? },
-            false => Mix::default(),
+            true => XorSwizzle { shift: self.number("a shift")?, mask: self.number("a mask")? },
+            false => XorSwizzle::default(),
         };
         self.keyword("outside")?;
         let outside = self.one_of("what is outside", Outside::ALL, Outside::name)?;
@@ -95,7 +95,7 @@ impl Parser<'_> {
     }
 
     /// What the tensor of a map follows from, behind `rows`: `of %0 by 1 x %4`.
-    fn mapped_rows(&mut self) -> Parsed<MappedRows> {
+    fn mapped_rows(&mut self) -> Parsed<DerivedTensorMap> {
         self.keyword("of")?;
         let pointer = self.parameter_number()?;
         self.keyword("by")?;
@@ -103,7 +103,7 @@ impl Parser<'_> {
         while self.take_word("x") {
             strides.push(self.extent()?);
         }
-        Ok(MappedRows { pointer, strides })
+        Ok(DerivedTensorMap { pointer, strides })
     }
 
     fn extent(&mut self) -> Parsed<Extent> {

@@ -3,10 +3,10 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use tilewright_layout::text::{Quoted, is_identifier};
-use tilewright_target::Mix;
+use tilewright_target::XorSwizzle;
 
 use super::operation::write_operation;
-use crate::{Extent, Kernel, MappedRows, Module, Region, Statement, TensorMap, Type, Value};
+use crate::{Extent, Kernel, DerivedTensorMap, Module, Region, Statement, TensorMap, Type, Value};
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -57,14 +57,14 @@ fn write_map(f: &mut Formatter<'_>, map: &TensorMap) -> fmt::Result {
         let by = if axis > 0 { " x" } else { "" };
         write!(f, "{by} {size}")?;
     }
-    if map.mix != Mix::default() {
+    if map.mix != XorSwizzle::default() {
         write!(f, " mix {} {:#x}", map.mix.shift, map.mix.mask)?;
     }
     write!(f, " outside {}", map.outside.name())
 }
 
 /// What the tensor of a map follows from: `rows of %0 by 1, %4`.
-fn write_rows(f: &mut Formatter<'_>, rows: &MappedRows) -> fmt::Result {
+fn write_rows(f: &mut Formatter<'_>, rows: &DerivedTensorMap) -> fmt::Result {
     write!(f, " rows of %{} by", rows.pointer)?;
     for (axis, stride) in rows.strides.iter().enumerate() {
         f.write_str(if axis > 0 { " x " } else { " " })?;

@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use tilewright_kernel::text::parse;
 use tilewright_kernel::{
     Atomic, Binary, Cast, Compare, DecodeError, Element, Exchange, Extent, Issuers, Kernel, Launch, MAX_DEPTH,
-    MappedRows, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Module, Op, Outside, Parameter, Queue, Region,
+    DerivedTensorMap, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Module, Op, Outside, Parameter, Queue, Region,
     Scope, SharedBuffer, SpecialRegister, Statement, TensorMap, Type, Unary, Value, decode, encode,
 };
-use tilewright_target::Mix;
+use tilewright_target::XorSwizzle;
 
 fn value() -> impl Strategy<Value = Value> {
     any::<u32>().prop_map(Value)
@@ -164,7 +164,7 @@ fn tensor_map() -> impl Strategy<Value = TensorMap> {
     parts.prop_map(|(element_bits, box_sizes, shift, mask, outside)| TensorMap {
         element_bits,
         box_sizes,
-        mix: Mix { shift, mask },
+        mix: XorSwizzle { shift, mask },
         outside,
     })
 }
@@ -173,7 +173,7 @@ fn kernel() -> impl Strategy<Value = Kernel> {
     let plain = (any::<String>(), ty()).prop_map(|(name, ty)| Parameter::plain(&name, ty));
     let extent = prop_oneof![any::<u64>().prop_map(Extent::Number), any::<u32>().prop_map(Extent::Parameter)];
     let rows = (any::<u32>(), prop::collection::vec(extent, 1..6))
-        .prop_map(|(pointer, strides)| MappedRows { pointer, strides });
+        .prop_map(|(pointer, strides)| DerivedTensorMap { pointer, strides });
     let mapped = (any::<String>(), tensor_map(), prop::option::of(rows))
         .prop_map(|(name, map, rows)| Parameter { rows, ..Parameter::tensor(&name, map) });
     let parameter = prop_oneof![3 => plain, 1 => mapped];

@@ -8,7 +8,7 @@ use super::samples;
 use super::shared;
 use super::slice;
 use super::spelling;
-use crate::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
+use crate::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, AttributeSyntax};
 
 /// The neutral families.
 #[derive(Debug, Clone, Copy, Default)]
@@ -54,7 +54,7 @@ impl Families for Neutral {
         samples::typical(use_case)
     }
 
-    fn spellings(&self) -> Vec<Spelling> {
+    fn spellings(&self) -> Vec<AttributeSyntax> {
         spelling::all()
     }
 }

@@ -3,62 +3,62 @@
 use std::collections::BTreeSet;
 
 use super::cluster::{cluster_layout, row_major, share_of};
-use crate::{Dim, FamilyAttribute, FamilySpec, Numbers, Omitted, ParameterPlace, ParameterSpelling, Spelling};
+use crate::{Dim, FamilyAttribute, FamilySpec, Numbers, Omitted, ParameterPlace, ParameterSyntax, AttributeSyntax};
 
-pub(super) fn all() -> Vec<Spelling> {
+pub(super) fn all() -> Vec<AttributeSyntax> {
     vec![blocked(), slice(), linear(), dot_operand(), swizzled_shared(), padded_shared(), shared_linear()]
 }
 
-fn ttg(family: &str) -> Spelling {
-    Spelling::new(family, "ttg", family)
+fn ttg(family: &str) -> AttributeSyntax {
+    AttributeSyntax::new(family, "ttg", family)
 }
 
-fn blocked() -> Spelling {
+fn blocked() -> AttributeSyntax {
     let words = [
         ("size_per_thread", "sizePerThread"),
         ("threads_per_warp", "threadsPerWarp"),
         ("warps_per_cta", "warpsPerCTA"),
         ("order", "order"),
     ];
-    ttg("blocked").with_words(&words).with(ParameterSpelling::cluster())
+    ttg("blocked").with_words(&words).with(ParameterSyntax::cluster())
 }
 
-fn slice() -> Spelling {
+fn slice() -> AttributeSyntax {
     ttg("slice").with_words(&[("dim", "dim"), ("parent", "parent")])
 }
 
 /// The shape follows from the bases, which reach every element.
-fn linear() -> Spelling {
+fn linear() -> AttributeSyntax {
     let words = [("reg_bases", "register"), ("lane_bases", "lane"), ("warp_bases", "warp"), ("block_bases", "block")];
-    ttg("linear").with_words(&words).with(ParameterSpelling::new("shape", &["shape"]).omitted(Omitted::Always))
+    ttg("linear").with_words(&words).with(ParameterSyntax::new("shape", &["shape"]).omitted(Omitted::Always))
 }
 
-fn dot_operand() -> Spelling {
-    Spelling::new("dot_operand", "ttg", "dot_op")
+fn dot_operand() -> AttributeSyntax {
+    AttributeSyntax::new("dot_operand", "ttg", "dot_op")
         .with_words(&[("operand_index", "opIdx"), ("parent", "parent")])
-        .with(ParameterSpelling::new("k_width", &["kWidth"]).omitted_at(0))
+        .with(ParameterSyntax::new("k_width", &["kWidth"]).omitted_at(0))
 }
 
-fn swizzled_shared() -> Spelling {
+fn swizzled_shared() -> AttributeSyntax {
     let words = [("vec", "vec"), ("per_phase", "perPhase"), ("max_phase", "maxPhase"), ("order", "order")];
-    ttg("swizzled_shared").with_words(&words).with(ParameterSpelling::cluster())
+    ttg("swizzled_shared").with_words(&words).with(ParameterSyntax::cluster())
 }
 
-fn padded_shared() -> Spelling {
+fn padded_shared() -> AttributeSyntax {
     let words = [("offset_bases", "offset"), ("block_bases", "block"), ("order", "order")];
     ttg("padded_shared")
-        .with(ParameterSpelling::new("interval_padding_pairs", &["intervals"]).at(ParameterPlace::Before))
+        .with(ParameterSyntax::new("interval_padding_pairs", &["intervals"]).at(ParameterPlace::Before))
         .with_words(&words)
-        .with(ParameterSpelling::new("shape", &["shape"]).implied_by("offset_bases"))
-        .with(ParameterSpelling::cluster())
+        .with(ParameterSyntax::new("shape", &["shape"]).implied_by("offset_bases"))
+        .with(ParameterSyntax::cluster())
 }
 
-fn shared_linear() -> Spelling {
+fn shared_linear() -> AttributeSyntax {
     let no_bases = FamilyAttribute::List(Vec::new());
     ttg("shared_linear")
         .with_words(&[("offset_bases", "offset")])
-        .with(ParameterSpelling::new("block_bases", &["block"]).omitted_at(no_bases))
-        .with(ParameterSpelling::new("alignment", &["alignment"]).at(ParameterPlace::Behind))
+        .with(ParameterSyntax::new("block_bases", &["block"]).omitted_at(no_bases))
+        .with(ParameterSyntax::new("alignment", &["alignment"]).at(ParameterPlace::Behind))
 }
 
 /// A padded layout in the words that its text has: the blocks of a cluster by their bases, and

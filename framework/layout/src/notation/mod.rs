@@ -5,7 +5,7 @@
 //! family is `{"kind": "blocked", "order": [1, 0], ...}` in JSON, and in text
 //! `#ttg.blocked<{order = [1, 0], ...}>`: the reader knows only `#dialect.name<...>`, never the
 //! names, and turns words from `camelCase` to `snake_case`. What a family's text calls its
-//! parameters, and in which order it lists them, is data of the family: [`Spelling`].
+//! parameters, and in which order it lists them, is data of the family: [`AttributeSyntax`].
 
 pub(crate) mod case;
 mod json;
@@ -18,5 +18,5 @@ mod spelling;
 pub use json::{layout_from_json, layout_to_json, spec_from_json, spec_to_json};
 pub use parse::LayoutNames;
 pub use parse::{parse_definitions, parse_spec};
-pub use respell::Spellings;
-pub use spelling::{Omitted, ParameterPlace, ParameterSpelling, Spelling};
+pub use respell::AttributeSyntaxes;
+pub use spelling::{Omitted, ParameterPlace, ParameterSyntax, AttributeSyntax};

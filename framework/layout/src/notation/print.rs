@@ -2,14 +2,14 @@
 
 use super::case::camel_case;
 use super::parse::UNNAMED;
-use super::{ParameterPlace, ParameterSpelling, Spelling, Spellings};
+use super::{ParameterPlace, ParameterSyntax, AttributeSyntax, AttributeSyntaxes};
 use crate::text::{Quoted, is_identifier};
 use crate::{FamilyAttribute, FamilySpec};
 
 /// The dialect of families that have no spelling.
 const DIALECT: &str = "tw";
 
-impl Spellings {
+impl AttributeSyntaxes {
     /// The spec as attribute text, as the family's owner spells it.
     #[must_use]
     pub fn text(&self, spec: &FamilySpec) -> String {
@@ -18,7 +18,7 @@ impl Spellings {
 }
 
 /// The text of a spec in its canonical form.
-fn text(spec: &FamilySpec, spellings: &Spellings) -> String {
+fn text(spec: &FamilySpec, spellings: &AttributeSyntaxes) -> String {
     let writer = Writer { spellings };
     match spellings.of(&spec.name) {
         Some(spelling) => writer.spelled(spec, spelling),
@@ -27,7 +27,7 @@ fn text(spec: &FamilySpec, spellings: &Spellings) -> String {
 }
 
 struct Writer<'a> {
-    spellings: &'a Spellings,
+    spellings: &'a AttributeSyntaxes,
 }
 
 impl Writer<'_> {
@@ -38,7 +38,7 @@ impl Writer<'_> {
         format!("#{DIALECT}.{}<{{{}}}>", in_quotes_unless_word(&spec.name), entries.join(", "))
     }
 
-    fn spelled(&self, spec: &FamilySpec, spelling: &Spelling) -> String {
+    fn spelled(&self, spec: &FamilySpec, spelling: &AttributeSyntax) -> String {
         let mut rest: Vec<&String> = spec.attributes.keys().collect();
         rest.retain(|name| !spelling.parameters.iter().any(|parameter| parameter.name == **name));
         let (mut inside, mut behind) = (Vec::new(), Vec::new());
@@ -66,7 +66,7 @@ impl Writer<'_> {
     }
 
     /// The list of a parameter that stands without its word; pairs of numbers as `64:+8`.
-    fn before(&self, spec: &FamilySpec, parameter: &ParameterSpelling) -> Option<String> {
+    fn before(&self, spec: &FamilySpec, parameter: &ParameterSyntax) -> Option<String> {
         let FamilyAttribute::List(items) = spec.attributes.get(&parameter.name)? else { return None };
         let item = |item: &FamilyAttribute| match item {
             FamilyAttribute::List(pair) => match pair[..] {
@@ -82,8 +82,8 @@ impl Writer<'_> {
     fn parameter(
         &self,
         spec: &FamilySpec,
-        parameter: &ParameterSpelling,
-        spelling: &Spelling,
+        parameter: &ParameterSyntax,
+        spelling: &AttributeSyntax,
         entries: &mut Vec<String>,
     ) {
         if let Some(group) = parameter.words.first().and_then(|word| word.split_once('.')).map(|(group, _)| group) {
@@ -106,12 +106,12 @@ impl Writer<'_> {
     }
 
     /// Whether this is the first parameter of its group, where the group is written.
-    fn begins_group(&self, parameter: &ParameterSpelling, spelling: &Spelling, group: &str) -> bool {
-        let in_group = |other: &&ParameterSpelling| member(other, group).is_some();
+    fn begins_group(&self, parameter: &ParameterSyntax, spelling: &AttributeSyntax, group: &str) -> bool {
+        let in_group = |other: &&ParameterSyntax| member(other, group).is_some();
         spelling.parameters.iter().find(in_group).is_some_and(|first| first == parameter)
     }
 
-    fn group(&self, spec: &FamilySpec, spelling: &Spelling, group: &str) -> Vec<String> {
+    fn group(&self, spec: &FamilySpec, spelling: &AttributeSyntax, group: &str) -> Vec<String> {
         let members = spelling.parameters.iter().filter_map(|other| Some((member(other, group)?, other)));
         let given = members.filter_map(|(word, other)| Some((word, spec.attributes.get(&other.name)?)));
         given.map(|(word, value)| format!("{word} = {}", self.value(value))).collect()
@@ -137,11 +137,11 @@ impl Writer<'_> {
 }
 
 /// The word of a parameter within a group.
-fn member<'a>(parameter: &'a ParameterSpelling, group: &str) -> Option<&'a str> {
+fn member<'a>(parameter: &'a ParameterSyntax, group: &str) -> Option<&'a str> {
     parameter.words.first()?.split_once('.').filter(|(name, _)| *name == group).map(|(_, word)| word)
 }
 
-fn names_parent(spelling: &Spelling) -> bool {
+fn names_parent(spelling: &AttributeSyntax) -> bool {
     spelling.parameters.iter().any(|parameter| parameter.name == "parent")
 }
 

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::case::snake_case;
 use super::parse::UNNAMED;
-use super::{ParameterPlace, ParameterSpelling, Spelling};
+use super::{ParameterPlace, ParameterSyntax, AttributeSyntax};
 use crate::{Families, FamilyAttribute, FamilySpec, families};
 
 /// The spellings of some families, by which specs are written as text and brought to one form.
 ///
 /// ```
-/// use tilewright_layout::{Spellings, families::Neutral, parse_spec, spec_to_json};
-/// let spellings = Spellings::of_families(&Neutral);
+/// use tilewright_layout::{AttributeSyntaxes, families::Neutral, parse_spec, spec_to_json};
+/// let spellings = AttributeSyntaxes::of_families(&Neutral);
 /// let text = "#ttg.dot_op<{opIdx = 0, parent = #ttg.linear<{register = [[1, 0]], lane = [], warp = [], block = []}>, kWidth = 2}>";
 /// let spec = spellings.canonical(&parse_spec(text)?);
 /// assert_eq!(spec_to_json(&spec)["operand_index"], 0);
@@ -19,9 +19,9 @@ use crate::{Families, FamilyAttribute, FamilySpec, families};
 /// # Ok::<(), tilewright_layout::text::TextError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Spellings(Vec<Spelling>);
+pub struct AttributeSyntaxes(Vec<AttributeSyntax>);
 
-impl Spellings {
+impl AttributeSyntaxes {
     /// The spellings that the families give; of two for one family, the first counts.
     #[must_use]
     pub fn of_families(families: &dyn Families) -> Self {
@@ -30,7 +30,7 @@ impl Spellings {
 
     /// The spelling of a family.
     #[must_use]
-    pub fn of(&self, family: &str) -> Option<&Spelling> {
+    pub fn of(&self, family: &str) -> Option<&AttributeSyntax> {
         self.0.iter().find(|spelling| spelling.family == family)
     }
 
@@ -38,7 +38,7 @@ impl Spellings {
     /// say the same in other words have the same canonical form.
     #[must_use]
     pub fn canonical(&self, spec: &FamilySpec) -> FamilySpec {
-        let own = |spelling: &&Spelling| spelling.family == spec.name || spelling.attribute == spec.name;
+        let own = |spelling: &&AttributeSyntax| spelling.family == spec.name || spelling.attribute == spec.name;
         let mut result = match self.of(&spec.name).or_else(|| self.0.iter().find(own)) {
             Some(spelling) => families::in_words(named(spec, spelling)),
             None => spec.clone(),
@@ -61,7 +61,7 @@ impl Spellings {
 }
 
 /// The spec with the family's name and its parameters' names instead of words.
-fn named(spec: &FamilySpec, spelling: &Spelling) -> FamilySpec {
+fn named(spec: &FamilySpec, spelling: &AttributeSyntax) -> FamilySpec {
     let mut result = FamilySpec { name: spelling.family.clone(), ..spec.clone() };
     for parameter in &spelling.parameters {
         if result.attributes.contains_key(&parameter.name) {
@@ -81,7 +81,7 @@ fn named(spec: &FamilySpec, spelling: &Spelling) -> FamilySpec {
 }
 
 /// Takes the value of a parameter from under its words.
-fn taken(attributes: &mut BTreeMap<String, FamilyAttribute>, parameter: &ParameterSpelling) -> Option<FamilyAttribute> {
+fn taken(attributes: &mut BTreeMap<String, FamilyAttribute>, parameter: &ParameterSyntax) -> Option<FamilyAttribute> {
     if parameter.place == ParameterPlace::Before {
         return attributes.remove(UNNAMED);
     }
@@ -105,8 +105,8 @@ fn taken(attributes: &mut BTreeMap<String, FamilyAttribute>, parameter: &Paramet
 }
 
 /// Takes out what the text leaves out.
-fn leave_out(spec: &mut FamilySpec, spelling: &Spelling) {
-    let left_out = |parameter: &&ParameterSpelling| {
+fn leave_out(spec: &mut FamilySpec, spelling: &AttributeSyntax) {
+    let left_out = |parameter: &&ParameterSyntax| {
         let omitted = spec.attributes.get(&parameter.name).is_some_and(|value| parameter.omitted.omits(value));
         let implied = parameter.implied_by.as_ref().and_then(|by| spec.attributes.get(by));
         omitted || implied.is_some_and(|value| *value != FamilyAttribute::List(Vec::new()))

@@ -7,7 +7,7 @@ use crate::FamilyAttribute;
 /// How attribute text spells the layouts of one family. A family without one is spelled by rule:
 /// `#tw.name<{...}>`, its parameters in `camelCase`, in alphabetical order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Spelling {
+pub struct AttributeSyntax {
     /// Name of the family, in JSON: `dot_operand`.
     pub family: String,
     /// Name of its attribute's dialect: `ttg`.
@@ -17,12 +17,12 @@ pub struct Spelling {
     /// Whether the parameters stand in braces.
     pub braces: bool,
     /// The parameters in the order of the text; `parent` is the layout that it derives from.
-    pub parameters: Vec<ParameterSpelling>,
+    pub parameters: Vec<ParameterSyntax>,
 }
 
 /// How attribute text spells one parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ParameterSpelling {
+pub struct ParameterSyntax {
     /// Name of the parameter, in JSON: `warps_per_cta`.
     pub name: String,
     /// Its words in the text: `warpsPerCTA`; where there are several, each has one entry of the
@@ -83,7 +83,7 @@ impl Omitted {
     }
 }
 
-impl Spelling {
+impl AttributeSyntax {
     /// The spelling of a family without parameters, in braces.
     #[must_use]
     pub fn new(family: &str, dialect: &str, attribute: &str) -> Self {
@@ -100,7 +100,7 @@ impl Spelling {
 
     /// With one more parameter, at the end.
     #[must_use]
-    pub fn with(mut self, parameter: ParameterSpelling) -> Self {
+    pub fn with(mut self, parameter: ParameterSyntax) -> Self {
         self.parameters.push(parameter);
         self
     }
@@ -108,11 +108,11 @@ impl Spelling {
     /// With more parameters of one word each, as pairs of name and word.
     #[must_use]
     pub fn with_words(self, pairs: &[(&str, &str)]) -> Self {
-        pairs.iter().fold(self, |spelling, (name, word)| spelling.with(ParameterSpelling::new(name, &[word])))
+        pairs.iter().fold(self, |spelling, (name, word)| spelling.with(ParameterSyntax::new(name, &[word])))
     }
 }
 
-impl ParameterSpelling {
+impl ParameterSyntax {
     /// A parameter that the text lists with the others.
     #[must_use]
     pub fn new(name: &str, words: &[&str]) -> Self {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tilewright_layout::cute::{of_tensor, to_distributed, to_memory};
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{
-    Dim, Enlarged, FamilyAttribute, FamilySpec, Layout, LinearLayout, Share, Space, Spellings, parse_spec,
+    Dim, Enlarged, FamilyAttribute, FamilySpec, Layout, LinearLayout, Share, Space, AttributeSyntaxes, parse_spec,
     spec_from_json, spec_to_json,
 };
 
@@ -131,7 +131,7 @@ proptest! {
     fn bases_as_a_spec_give_back_the_layout(layout in tensor()) {
         let spec = layout.to_spec().expect("a family has it");
         let shape: Vec<u64> = layout.linear().outs().iter().map(|(_, bits)| 1 << bits).collect();
-        let text = Spellings::of_families(&Neutral).text(&spec);
+        let text = AttributeSyntaxes::of_families(&Neutral).text(&spec);
         for spec in [spec, parse_spec(&text).expect("its own text")] {
             let found = tilewright_layout::Families::resolve(&Neutral, &spec, &shape, &Neutral);
             prop_assert_eq!(found.as_ref(), Ok(&layout), "{}", text);
@@ -194,7 +194,7 @@ proptest! {
 
     #[test]
     fn every_spec_comes_back_from_text_and_from_json(spec in spec()) {
-        let spellings = Spellings::of_families(&Neutral);
+        let spellings = AttributeSyntaxes::of_families(&Neutral);
         prop_assert_eq!(spec_from_json(&spec_to_json(&spec)), Ok(spec.clone()));
         let text = spellings.text(&spec);
         let read = parse_spec(&text);
@@ -204,7 +204,7 @@ proptest! {
 
     #[test]
     fn a_canonical_spec_is_its_own(spec in spec()) {
-        let spellings = Spellings::of_families(&Neutral);
+        let spellings = AttributeSyntaxes::of_families(&Neutral);
         let canonical = spellings.canonical(&spec);
         prop_assert_eq!(spellings.canonical(&canonical), canonical);
     }

@@ -9,7 +9,7 @@ use notation::check_round_trip;
 use serde_json::Value;
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{
-    Families, FamilyAttribute, FamilyError, FamilySpec, Layout, ParameterPlace, ParameterSpelling, Spelling, Spellings,
+    Families, FamilyAttribute, FamilyError, FamilySpec, Layout, ParameterPlace, ParameterSyntax, AttributeSyntax, AttributeSyntaxes,
     parse_definitions, parse_spec, spec_to_json,
 };
 
@@ -44,7 +44,7 @@ fn a_family_without_a_spelling_is_written_by_rule() {
         .with("Odd name", [1, -2])
         .with("word", FamilyAttribute::Text("16x\"64\\b\n".to_owned()))
         .of(FamilySpec::new("plain"));
-    let text = Spellings::of_families(&Neutral).text(&spec);
+    let text = AttributeSyntaxes::of_families(&Neutral).text(&spec);
     let expected = r##"#tw.striped<{"Odd name" = [1, -2], fp4KPack = true, warpsPerGroup = 4, word = "16x\"64\\b\n", parent = #tw.plain<{}>}>"##;
     assert_eq!(text, expected);
     assert_eq!(parse_spec(&text).as_ref(), Ok(&spec));
@@ -53,7 +53,7 @@ fn a_family_without_a_spelling_is_written_by_rule() {
 /// What the text leaves out says nothing: the spec means the same without it.
 #[test]
 fn a_spec_is_what_is_read_from_its_text() {
-    let spellings = Spellings::of_families(&Neutral);
+    let spellings = AttributeSyntaxes::of_families(&Neutral);
     for text in [
         "#ttg.padded_shared<[16:+1] {offset = [[0, 1], [0, 2]], shape = []}>",
         "#ttg.padded_shared<[16:+1] {offset = [[0, 1], [0, 2]], shape = [8, 8]}>",
@@ -132,7 +132,7 @@ fn nesting_and_size_are_bounded() {
 #[test]
 fn json_and_text_say_the_same() {
     let text = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [32, 64]}>";
-    let spec = Spellings::of_families(&Neutral).canonical(&parse_spec(text).expect("text"));
+    let spec = AttributeSyntaxes::of_families(&Neutral).canonical(&parse_spec(text).expect("text"));
     let json = serde_json::json!({
         "kind": "padded_shared", "interval_padding_pairs": [[64, 8]], "order": [1, 0], "shape": [32, 64]
     });
@@ -142,14 +142,14 @@ fn json_and_text_say_the_same() {
 /// Spellings come from plugins; whatever they say, a spec is written as some text.
 #[test]
 fn no_spelling_makes_the_printer_panic() {
-    let parameter = |words: &[&str]| ParameterSpelling::new("p", words);
+    let parameter = |words: &[&str]| ParameterSyntax::new("p", words);
     let parameters = [
         parameter(&[]),
         parameter(&["."]),
         parameter(&["a.b", "c"]),
         parameter(&["p", "p"]),
         parameter(&["p"]).at(ParameterPlace::Before),
-        ParameterSpelling { name: "parent".to_owned(), ..parameter(&[]) },
+        ParameterSyntax { name: "parent".to_owned(), ..parameter(&[]) },
     ];
     let values = [
         FamilyAttribute::Int(1),
@@ -158,14 +158,14 @@ fn no_spelling_makes_the_printer_panic() {
     ];
     for (parameter, value) in parameters.iter().flat_map(|parameter| values.iter().map(move |value| (parameter, value)))
     {
-        let odd = Odd(Spelling::new("odd", "", "two words").with(parameter.clone()));
+        let odd = Odd(AttributeSyntax::new("odd", "", "two words").with(parameter.clone()));
         let spec = FamilySpec::new("odd").with("p", value.clone()).of(FamilySpec::new("odd"));
-        assert!(Spellings::of_families(&odd).text(&spec).starts_with("#.two words<"));
+        assert!(AttributeSyntaxes::of_families(&odd).text(&spec).starts_with("#.two words<"));
     }
 }
 
 /// Families with one spelling.
-struct Odd(Spelling);
+struct Odd(AttributeSyntax);
 
 impl Families for Odd {
     fn names(&self) -> Vec<String> {
@@ -176,7 +176,7 @@ impl Families for Odd {
         Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() })
     }
 
-    fn spellings(&self) -> Vec<Spelling> {
+    fn spellings(&self) -> Vec<AttributeSyntax> {
         vec![self.0.clone()]
     }
 }

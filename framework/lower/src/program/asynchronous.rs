@@ -9,7 +9,7 @@ use tilewright_tile::op::name::ttg;
 use crate::shared_memory::Access;
 use tilewright_kernel::Queue;
 use tilewright_layout::Dim;
-use tilewright_plan::movement::{GlobalPlace, PointedCopy, PointedQuestion, copy_pointed};
+use tilewright_plan::movement::{GlobalPlace, PointerCopy, PointerCopySpec, plan_pointer_copy};
 use tilewright_tile::{Op, Value};
 
 use super::error::{Lowered, Reason};
@@ -32,7 +32,7 @@ pub(super) fn planned(lowering: &mut Lowering<'_>) -> Copies {
     copies.filter_map(|op| Some((op, plan(lowering, op).ok()??))).collect()
 }
 
-fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointedCopy>> {
+fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointerCopy>> {
     let (source, memory) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
     let (mask, other) = (lowering.optional(op, "mask"), lowering.optional(op, "other"));
     if mask.is_some() && other.is_some_and(|other| !lowering.body.is_zero(other)) {
@@ -51,14 +51,14 @@ fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointedCopy>> {
             Groups::of((lowering.facts, source, &masks), &layout, element, &[element.bits().saturating_mul(elements)]);
         groups.iter().filter(|group| group[0] & idle == 0).collect()
     };
-    let question = PointedQuestion {
+    let problem = PointerCopySpec {
         layout: &layout,
         memory: &place.memory,
         element_bits: element.bits(),
         masked: mask.is_some(),
         groups: &groups,
     };
-    let copy = copy_pointed(&question, &lowering.machine.means).ok();
+    let copy = plan_pointer_copy(&problem, &lowering.machine.context).ok();
     // One of several tensors of an allocation begins where the one before it ends.
     let bytes = place.memory.allocated_bytes(element.bits());
     Ok(copy.filter(|copy| copy.queue() == Queue::Copies && bytes.is_multiple_of(copy.alignment())))
@@ -84,7 +84,7 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.give(op, Held::Token)
 }
 
-fn copied(lowering: &mut Lowering<'_>, op: Op, copy: &PointedCopy) -> Lowered<()> {
+fn copied(lowering: &mut Lowering<'_>, op: Op, copy: &PointerCopy) -> Lowered<()> {
     let (source, memory) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
     let layout = lowering.layout_of(source)?;
     let addresses = lowering.spread(source, &layout)?;

@@ -10,9 +10,9 @@ use tilewright_tile::op::name::tw;
 use crate::shared_memory::Access;
 use tilewright_assign::LaunchConfig;
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_kernel::{Extent, MappedRows, Parameter, Value};
+use tilewright_kernel::{Extent, DerivedTensorMap, Parameter, Value};
 use tilewright_layout::{Dim, Layout};
-use tilewright_plan::movement::{AxisStride, BoxCopy, BoxSource, CopyQuestion, GlobalTensor, copy_boxes};
+use tilewright_plan::movement::{AxisStride, TensorCopy, TensorCopySource, AsyncCopySpec, GlobalTensor, plan_tensor_copy};
 use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::transform::outside;
 use tilewright_tile::{self as tile, Body, Op, ValueOrigin};
@@ -56,7 +56,7 @@ impl Asked<'_> {
         Ok((boxes, maps))
     }
 
-    fn planned(&self, op: Op) -> Lowered<(BoxCopy, Parameter)> {
+    fn planned(&self, op: Op) -> Lowered<(TensorCopy, Parameter)> {
         let body = self.body;
         let operand = |group: &str| body.operand(op, group).ok_or_else(|| Reason::malformed("an operand is missing"));
         let mapped = match body.origin(outside(body, operand("desc")?)) {
@@ -70,7 +70,7 @@ impl Asked<'_> {
         };
         let element_bits = stored(carrier(ty.element())?).bits();
         let (global, extents, base) = self.global(mapped, &place.shape, element_bits)?;
-        let question = CopyQuestion {
+        let problem = AsyncCopySpec {
             global: &global,
             memory: &memory,
             element_bits,
@@ -79,7 +79,7 @@ impl Asked<'_> {
             masked: false,
             mapped: true,
         };
-        let copy = copy_boxes(&question, self.machine.means)?;
+        let copy = plan_tensor_copy(&problem, self.machine.context)?;
         let bytes = memory.allocated_bytes(element_bits);
         if !bytes.is_multiple_of(copy.alignment) {
             let message = format!("boxes begin at multiples of {} bytes, buffers of {bytes} do not", copy.alignment);
@@ -87,7 +87,7 @@ impl Asked<'_> {
         }
         let strides =
             copy.axes.iter().filter_map(|axis| axis.tensor_axis().and_then(|axis| extents.get(axis).copied()));
-        let rows = MappedRows { pointer: base, strides: strides.collect() };
+        let rows = DerivedTensorMap { pointer: base, strides: strides.collect() };
         let name = format!("map{base}");
         let map = Parameter { rows: Some(rows), ..Parameter::tensor(&name, copy.map.clone()) };
         Ok((copy, map))
@@ -139,7 +139,7 @@ pub(super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.accesses(Access::Copy);
     let map = lowering.builder.parameter(number);
     by_first(&mut lowering.builder, acts, |builder| {
-        copy.emit_boxes(builder, buffer, BoxSource { map, origin: &origin }, mbarrier);
+        copy.emit_boxes(builder, buffer, TensorCopySource { map, origin: &origin }, mbarrier);
     });
     Ok(())
 }

@@ -26,7 +26,7 @@ impl Lowering<'_> {
         }
         let Some(&first) = tensor.values.first() else { return Ok(tensor.values.clone()) };
         let bits = stored(self.builder.type_of(first)).bits();
-        let plan = movement::convert(&tensor.layout, to, bits, self.machine.means)?;
+        let plan = movement::convert(&tensor.layout, to, bits, self.machine.context)?;
         Ok(self.convert_by(&plan, &tensor.values).into())
     }
 

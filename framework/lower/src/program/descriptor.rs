@@ -81,7 +81,7 @@ fn groups(
     let first = operation.definition.operand_group(first).and_then(|group| operation.operand_group(group).last());
     let begins = first.map_or(1, |&first| divisor(lowering, first));
     let most = begins.min(of.last_multiple).min(GRAIN / u64::from(element.bits() / 8).max(1));
-    let widths = &lowering.machine.means.target.global.access_bits;
+    let widths = &lowering.machine.context.target.global.access_bits;
     Ok(Groups::along(layout, layout.outs().len().saturating_sub(1), most, element, widths))
 }
 

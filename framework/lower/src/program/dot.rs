@@ -7,7 +7,7 @@ use crate::shared_memory::Access;
 use tilewright_assign::product::{self, Batches};
 use tilewright_kernel::{Cast, Scope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::contract::{Contraction, FactorStore};
+use tilewright_plan::contract::{Contraction, OperandStore};
 use tilewright_target::{ElementType, Queue};
 use tilewright_tile::marks::IN_PLACE;
 use tilewright_tile::{self as tile, Attribute, Op};
@@ -81,7 +81,7 @@ struct Matrices<'a> {
 enum Side {
     Registers(Vec<Value>),
     /// Words that are stored first, and how.
-    Stored(Vec<Value>, Box<FactorStore>),
+    Stored(Vec<Value>, Box<OperandStore>),
     /// The address from which the unit reads it.
     InPlace(Value),
 }
@@ -98,15 +98,15 @@ impl Matrices<'_> {
             return Ok(Side::InPlace(whole.address));
         }
         let tensor = operand(lowering, op, ["a", "b"][side])?;
-        let number = [self.plan.question.a, self.plan.question.b][side];
-        let means = lowering.machine.means;
-        let Some(of_one) = self.plan.whole_factor(side, means)? else {
+        let number = [self.plan.problem.a, self.plan.problem.b][side];
+        let context = lowering.machine.context;
+        let Some(of_one) = self.plan.whole_factor(side, context)? else {
             return self.stored(lowering, side, &tensor, number);
         };
         let layout = self.of_all(&of_one)?;
         let values = lowering.convert(&tensor, &layout)?;
         let words = values.iter().map(|&value| word(lowering, value, number)).collect();
-        Ok(match self.plan.factor_store(side, &of_one, means)? {
+        Ok(match self.plan.factor_store(side, &of_one, context)? {
             Some(store) => Side::Stored(words, Box::new(store)),
             None => Side::Registers(words),
         })
@@ -131,7 +131,7 @@ impl Matrices<'_> {
             let values = lowering.convert(&tensor, &wanted)?;
             tensor = Registers::new(wanted, values);
         }
-        let store = self.plan.factor_store(side, &of_one, lowering.machine.means)?;
+        let store = self.plan.factor_store(side, &of_one, lowering.machine.context)?;
         let store = store.ok_or_else(|| Reason::malformed("the unit does not read this factor from memory"))?;
         let words = tensor.values.iter().map(|&value| word(lowering, value, number)).collect();
         Ok(Side::Stored(words, Box::new(store)))

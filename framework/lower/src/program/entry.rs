@@ -125,7 +125,7 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
             lowering.write_result(result, parameter).map_err(failed)?;
         }
     }
-    let (kernel, most) = (lowering.builder.finish(), program.machine.means.scratch_bytes);
+    let (kernel, most) = (lowering.builder.finish(), program.machine.context.scratch_bytes);
     let mut kernel = match program.plans.is_empty() {
         true => shared_memory::placed(kernel, &lowering.told, most),
         false => shared_memory::placed_apart(kernel, &lowering.told),

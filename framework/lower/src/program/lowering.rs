@@ -7,7 +7,7 @@ use tilewright_assign::LaunchConfig;
 use tilewright_assign::layouts::LayoutCache;
 use tilewright_kernel::{Builder, Element, Launch, MathFunction, Scope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{BoxCopy, PointedCopy, Thread};
+use tilewright_plan::movement::{TensorCopy, PointerCopy, Thread};
 use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::marks::IN_PLACE;
 use tilewright_tile::{self as tile, Attribute, Body, Op};
@@ -23,10 +23,10 @@ use super::pending::Pending;
 use super::types::carrier;
 
 /// Asynchronous copies from global to shared memory, each with its plan.
-pub(super) type Copies = HashMap<Op, PointedCopy>;
+pub(super) type Copies = HashMap<Op, PointerCopy>;
 
 /// Bulk tensor copies, each with its plan and the number of the parameter that is its tensor map.
-pub(super) type Boxes = HashMap<Op, (BoxCopy, u32)>;
+pub(super) type Boxes = HashMap<Op, (TensorCopy, u32)>;
 
 /// A function that is being lowered.
 pub(super) struct Lowering<'a> {
@@ -92,7 +92,7 @@ impl<'a> Lowering<'a> {
         };
         for op in body.walk(body.root()) {
             let in_place = body.op(op).attributes.get(IN_PLACE).is_some();
-            lowering.by_proxy |= in_place && machine.means.target.shared.asynchronous_proxy;
+            lowering.by_proxy |= in_place && machine.context.target.shared.asynchronous_proxy;
             for value in &body.op(op).operands {
                 let index = value.index();
                 if lowering.uses.len() <= index {
@@ -172,7 +172,7 @@ impl<'a> Lowering<'a> {
 
     /// Says that units of the target read the program's own tensors in shared memory.
     pub(super) fn is_read_by_units(&mut self) {
-        self.by_proxy |= self.machine.means.target.shared.asynchronous_proxy;
+        self.by_proxy |= self.machine.context.target.shared.asynchronous_proxy;
     }
 
     /// Lets units that read shared memory by themselves see what the warp has written there, before the block meets.

@@ -16,7 +16,7 @@ use super::shared::placed_at;
 const INIT: &str = tw::MBARRIER_INIT;
 
 pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let rows = lowering.machine.means.instructions;
+    let rows = lowering.machine.context.instructions;
     if !rows.iter().any(|row| row.completion == Completion::Mbarrier) {
         return Err(Reason::unsupported("the target has no mbarriers that its warps wait at"));
     }

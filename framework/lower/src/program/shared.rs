@@ -147,7 +147,7 @@ fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Valu
             &placed.memory,
             placed.element.bits(),
             Direction::Store,
-            lowering.machine.means,
+            lowering.machine.context,
         )?;
         let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.as_word(value)).collect();
         access.emit_store(&mut lowering.builder, placed.slab.pointer, &words);
@@ -192,7 +192,7 @@ fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.accesses_part(Access::Load, placed.slab.part);
     let values: Vec<Value> = if placed.is_whole(&layout) {
         let access =
-            access_shared(&layout, &placed.memory, placed.element.bits(), Direction::Load, lowering.machine.means)?;
+            access_shared(&layout, &placed.memory, placed.element.bits(), Direction::Load, lowering.machine.context)?;
         let words = access.emit_load(&mut lowering.builder, placed.slab.pointer);
         words.into_iter().map(|word| lowering.typed_word(word, ty)).collect()
     } else {

@@ -26,7 +26,7 @@ impl Lowering<'_> {
 
     /// Operations so far.
     fn operations(&mut self) -> u64 {
-        let target = self.machine.means.target;
+        let target = self.machine.context.target;
         let written = |(function, element, count): (MathFunction, Element, u64)| {
             if target.function(function.name(), element.name()).is_some() {
                 return 0;

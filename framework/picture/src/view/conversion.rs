@@ -115,7 +115,7 @@ fn arrival(here: Place, from: Option<Place>, rounds: Option<Rounds<'_>>, dst: &L
 
 /// The plan's counts and bounds.
 fn numbers(plan: &Plan) -> Table {
-    let (counts, bound) = (plan.figures.counts, plan.figures.bound);
+    let (counts, bound) = (plan.stats.counts, plan.stats.bound);
     let rows = [
         ("exchanges", counts.exchanges, Some(bound.exchanges)),
         ("selects", counts.selects, None),
@@ -135,10 +135,10 @@ fn numbers(plan: &Plan) -> Table {
         vec![name.to_owned(), count.to_string(), bound.map_or_else(String::new, |bound| bound.to_string())]
     };
     let mut rows: Vec<_> = shown.map(row).collect();
-    if plan.figures.shared_bytes > 0 {
-        rows.push(vec!["shared bytes of the block".to_owned(), plan.figures.shared_bytes.to_string()]);
+    if plan.stats.shared_bytes > 0 {
+        rows.push(vec!["shared bytes of the block".to_owned(), plan.stats.shared_bytes.to_string()]);
     }
-    rows.push(vec!["cycles of the block".to_owned(), format!("{:.0}", plan.figures.cost)]);
+    rows.push(vec!["cycles of the block".to_owned(), format!("{:.0}", plan.stats.cost)]);
     Table::new(["per warp", "plan", "bound"], rows)
 }
 
@@ -152,7 +152,7 @@ impl ConversionView<'_> {
             Path::Cluster => "through the shared memory of the cluster's blocks",
             Path::Mixed => "partly by exchange, partly through shared memory",
         };
-        match &self.plan.figures.above_bound {
+        match &self.plan.stats.above_bound {
             Some(reason) => format!("{path}; above the bound: {reason}"),
             None => path.to_owned(),
         }
@@ -193,7 +193,7 @@ impl ConversionView<'_> {
     fn add_scratch(&self, picture: &mut Picture) -> Result<(), PictureError> {
         let Some(swizzle) = self.plan.swizzle() else { return Ok(()) };
         let outs = self.src.outs();
-        let bytes = self.plan.figures.shared_bytes;
+        let bytes = self.plan.stats.shared_bytes;
         let filled = match self.plan.blocks() {
             1 if swizzle.columns.len() as u32 == outs.bits() => None,
             1 => Some(format!("{bytes} bytes of scratch hold a part of the tensor at a time")),

@@ -89,7 +89,7 @@ fn every_round_brings_a_lane_what_the_other_lane_had() {
     }
     assert_eq!(arrived, 64);
     let moving = (0..8).filter(|&round| rounds.cell(round, 0).is_some_and(|c| c.fill != Fill::tone(Tone::Good)));
-    assert_eq!(moving.count() as u64, plan.figures.counts.exchanges);
+    assert_eq!(moving.count() as u64, plan.stats.counts.exchanges);
 }
 
 #[test]
@@ -100,8 +100,8 @@ fn scratch_memory_is_drawn_with_the_wavefronts_that_the_plan_counts() {
     let scratch = grid(&picture, "scratch memory");
     assert_eq!(scratch.rows() * scratch.columns(), 64);
     for (title, total, accesses) in [
-        ("stores", plan.figures.counts.wavefronts_stored, plan.figures.counts.shared_stores),
-        ("loads", plan.figures.counts.wavefronts_loaded, plan.figures.counts.shared_loads),
+        ("stores", plan.stats.counts.wavefronts_stored, plan.stats.counts.shared_stores),
+        ("loads", plan.stats.counts.wavefronts_loaded, plan.stats.counts.shared_loads),
     ] {
         assert_eq!(grid(&picture, title).rows() as u64 * accesses, total, "{title}");
     }

@@ -10,14 +10,14 @@ const NAME: &str = "copy";
 
 /// The tiles of an instruction that moves, in elements: (register, lane) to (slot, element of the slot), as (dim0, dim1).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sides {
+pub struct CopyTiles {
     /// Who gives the address of which slot, registers being the elements of a slot: `p` of a load.
     pub memory: LinearLayout,
     /// Who holds which elements: `q` of a load.
     pub registers: LinearLayout,
 }
 
-impl Sides {
+impl CopyTiles {
     /// Both tiles of a row that moves between registers and shared memory, for elements of so many bits.
     ///
     /// # Errors

@@ -14,8 +14,8 @@ mod product;
 mod thread_value;
 
 pub use composite::composite;
-pub use copy::{Sides, copied, copy_holds};
+pub use copy::{CopyTiles, copied, copy_holds};
 pub use elementwise::{elementwise, reduced, reduction};
 pub use error::Unsatisfied;
-pub use product::{Factors, OperandTiles, Tiling, factors, product};
+pub use product::{OperandLayouts, OperandTiles, Tiling, factors, product};
 pub use thread_value::{of_thread_value, thread_value};

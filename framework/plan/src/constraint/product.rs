@@ -57,7 +57,7 @@ pub struct Tiling {
 
 /// The layouts of both factors.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Factors {
+pub struct OperandLayouts {
     /// Of `a`; none where the instruction reads it from memory.
     pub a: Option<LinearLayout>,
     /// Of `b`.
@@ -69,7 +69,7 @@ pub struct Factors {
 ///
 /// # Errors
 /// [`Unsatisfied`]: sums that the instruction does not tile.
-pub fn factors(c: &LinearLayout, operands: &OperandTiles, depth: u64) -> Result<Factors, Unsatisfied> {
+pub fn factors(c: &LinearLayout, operands: &OperandTiles, depth: u64) -> Result<OperandLayouts, Unsatisfied> {
     let [m, n] = sums(c, operands)?;
     let rest = Rest::of(c, &operands.c);
     let in_tile =
@@ -107,7 +107,7 @@ pub fn factors(c: &LinearLayout, operands: &OperandTiles, depth: u64) -> Result<
         let outs = Space::of_sizes(&[(Dim::tensor(0), 1 << bits[0]), (Dim::tensor(1), 1 << bits[1])])?;
         Ok(Some(layouts::distributed([&registers, &lanes, &warps], &outs)?))
     };
-    Ok(Factors { a: factor(&operands.a, 0)?, b: factor(&operands.b, 1)? })
+    Ok(OperandLayouts { a: factor(&operands.a, 0)?, b: factor(&operands.b, 1)? })
 }
 
 /// What the instruction does not have of the sums: along M and along N.

@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use crate::movement::{Means, Rejected, TensorTable, check_block, convert};
+use crate::movement::{PlanContext, Rejected, TensorTable, check_block, convert};
 use tilewright_layout::{Dim, LinearLayout};
 
 use super::plan::Contraction;
@@ -40,14 +40,14 @@ pub struct MmaCandidate {
 ///
 /// # Errors
 /// [`ContractError`]: sizes that no layout has; a product that no unit of the target can do.
-pub fn plan<'a>(question: &MmaProblem, means: impl Into<Means<'a>>) -> Result<Contraction, ContractError> {
-    let means = means.into();
-    let (mut weighed, refused) = weigh(question, means)?;
-    if let Some(wanted) = &question.wanted {
+pub fn plan<'a>(problem: &MmaProblem, context: impl Into<PlanContext<'a>>) -> Result<Contraction, ContractError> {
+    let context = context.into();
+    let (mut weighed, refused) = weigh(problem, context)?;
+    if let Some(wanted) = &problem.wanted {
         weighed = best_of_each_side(weighed);
         for plan in &mut weighed {
-            let way = convert(&plan.c, wanted, question.accumulator.bits(), means)?;
-            plan.cost.conversion_cycles = way.figures.cost;
+            let way = convert(&plan.c, wanted, problem.accumulator.bits(), context)?;
+            plan.cost.conversion_cycles = way.stats.cost;
         }
         sort(&mut weighed);
     }
@@ -57,7 +57,7 @@ pub fn plan<'a>(question: &MmaProblem, means: impl Into<Means<'a>>) -> Result<Co
     let equals = weighed.iter().take_while(|plan| compare(plan, best).is_eq());
     let mut chosen: Option<(f64, Contraction)> = None;
     for plan in equals {
-        let (slots, plan) = with_best_width(plan, means)?;
+        let (slots, plan) = with_best_width(plan, context)?;
         if chosen.as_ref().is_none_or(|(least, _)| slots < *least) {
             chosen = Some((slots, plan));
         }
@@ -70,10 +70,10 @@ pub fn plan<'a>(question: &MmaProblem, means: impl Into<Means<'a>>) -> Result<Co
 /// # Errors
 /// [`ContractError::Shape`], [`ContractError::Threads`], [`ContractError::Layout`].
 pub fn candidates<'a>(
-    question: &MmaProblem,
-    means: impl Into<Means<'a>>,
+    problem: &MmaProblem,
+    context: impl Into<PlanContext<'a>>,
 ) -> Result<(Vec<MmaCandidate>, Vec<Rejected<String>>), ContractError> {
-    let (weighed, refused) = weigh(question, means.into())?;
+    let (weighed, refused) = weigh(problem, context.into())?;
     let candidate = |plan: &Contraction| MmaCandidate {
         unit: plan.unit_name().to_owned(),
         transposed: plan.is_transposed(),
@@ -84,18 +84,18 @@ pub fn candidates<'a>(
     Ok((weighed.iter().map(candidate).collect(), refused))
 }
 
-fn weigh(question: &MmaProblem, means: Means<'_>) -> Result<(Vec<Contraction>, Vec<Rejected<String>>), ContractError> {
-    question.check()?;
-    let target = means.target;
-    check_block(question.lanes.into(), question.warps.into(), target)?;
+fn weigh(problem: &MmaProblem, context: PlanContext<'_>) -> Result<(Vec<Contraction>, Vec<Rejected<String>>), ContractError> {
+    problem.check()?;
+    let target = context.target;
+    check_block(problem.lanes.into(), problem.warps.into(), target)?;
     let (mut plans, mut refused) = (Vec::new(), Vec::new());
-    let mut table = TensorTable::of(means.instructions, target);
-    let asked = |name: &str| question.unit.as_deref().is_none_or(|unit| unit == name);
-    for row in means.instructions.iter().filter(|row| asked(&row.name)) {
+    let mut table = TensorTable::of(context.instructions, target);
+    let asked = |name: &str| problem.unit.as_deref().is_none_or(|unit| unit == name);
+    for row in context.instructions.iter().filter(|row| asked(&row.name)) {
         let mut refuse = |reason| refused.push(Rejected { candidate: row.name.clone(), reason });
-        let units = match Unit::of_row(row, question, target, &mut table) {
+        let units = match Unit::of_row(row, problem, target, &mut table) {
             // Ways to registers differ only for what wants the sums there.
-            Ok(mut units) if question.wanted.is_none() => {
+            Ok(mut units) if problem.wanted.is_none() => {
                 units.truncate(1);
                 units
             }
@@ -107,8 +107,8 @@ fn weigh(question: &MmaProblem, means: Means<'_>) -> Result<(Vec<Contraction>, V
         };
         let mut reason = None;
         let units = units.into_iter().flat_map(|unit| unit.exchanged().into_iter().chain([unit]));
-        for unit in units.filter(|unit| unit.is_so(question)) {
-            let way = unit.fits(question).and_then(|()| best_split(question, &unit, least_of(&plans), means));
+        for unit in units.filter(|unit| unit.is_so(problem)) {
+            let way = unit.fits(problem).and_then(|()| best_split(problem, &unit, least_of(&plans), context));
             match way {
                 Ok(plan) => plans.push(plan),
                 // One reason a row is enough.
@@ -118,12 +118,12 @@ fn weigh(question: &MmaProblem, means: Means<'_>) -> Result<(Vec<Contraction>, V
         }
         reason.into_iter().for_each(&mut refuse);
     }
-    for rows in (0..=question.lanes.trailing_zeros()).rev() {
-        let unit = Unit::plain(question, rows, target);
-        if !asked(unit.name()) || !unit.is_so(question) {
+    for rows in (0..=problem.lanes.trailing_zeros()).rev() {
+        let unit = Unit::plain(problem, rows, target);
+        if !asked(unit.name()) || !unit.is_so(problem) {
             continue;
         }
-        match unit.fits(question).and_then(|()| best_split(question, &unit, least_of(&plans), means)) {
+        match unit.fits(problem).and_then(|()| best_split(problem, &unit, least_of(&plans), context)) {
             Ok(plan) => plans.push(plan),
             Err(reason) if rows == 0 => refused.push(Rejected { candidate: unit.name().to_owned(), reason }),
             Err(_) => {}
@@ -140,18 +140,18 @@ fn least_of(plans: &[Contraction]) -> f64 {
 
 /// The best way to share out the warps; all along M where the result is another product's factor. The ways of factors that another
 /// product has made are looked at where the plan may still be the best, of less than so many cycles.
-fn best_split(question: &MmaProblem, unit: &Unit, most: f64, means: Means<'_>) -> Result<Contraction, String> {
+fn best_split(problem: &MmaProblem, unit: &Unit, most: f64, context: PlanContext<'_>) -> Result<Contraction, String> {
     // Warps that issue together are along M.
-    let warps = question.warps.trailing_zeros().saturating_sub(unit.group);
-    let least = if question.chained { warps } else { 0 };
+    let warps = problem.warps.trailing_zeros().saturating_sub(unit.group);
+    let least = if problem.chained { warps } else { 0 };
     let (mut best, mut reason): (Option<Contraction>, _) = (None, String::new());
-    let said = question.shared_out.map(|shared| shared.warps[0].trailing_zeros().saturating_sub(unit.group));
+    let said = problem.warp_partition.map(|shared| shared.warps[0].trailing_zeros().saturating_sub(unit.group));
     let ways = said.map_or(least..=warps, |rows| rows.min(warps)..=rows.min(warps));
     for rows in ways.rev() {
-        let plan = Contraction::new(question, unit, [rows, warps - rows], means.target);
+        let plan = Contraction::new(problem, unit, [rows, warps - rows], context.target);
         let plan = plan.and_then(|plan| {
             let beaten = plan.cost.cycles() > most || best.as_ref().is_some_and(|best| compare(best, &plan).is_lt());
-            Ok(if beaten { plan } else { plan.with_ways(means)? })
+            Ok(if beaten { plan } else { plan.with_ways(context)? })
         });
         match plan {
             Ok(plan) if best.as_ref().is_none_or(|best| compare(&plan, best).is_lt()) => best = Some(plan),
@@ -192,7 +192,7 @@ fn goes_on(plan: &Contraction) -> bool {
         let moved = |basis: &u64| layout.outs().unpack(*basis).filter(|(_, at)| *at != 0).map(|(dim, _)| dim).collect();
         layout.columns_of(Dim::LANE).iter().map(moved).collect()
     };
-    plan.question.linked && axes(&plan.c) == axes(&plan.a)
+    plan.problem.linked && axes(&plan.c) == axes(&plan.a)
 }
 
 /// Of the ways as they are and of those with the factors exchanged the best one each, and its equals that have the sums
@@ -209,13 +209,13 @@ fn best_of_each_side(weighed: Vec<Contraction>) -> Vec<Contraction> {
 }
 
 /// The same plan in the order of K whose factors are the cheapest to bring, with the slots of that.
-fn with_best_width(best: &Contraction, means: Means<'_>) -> Result<(f64, Contraction), ContractError> {
-    let slots = |plan: &Contraction| -> Result<f64, ContractError> { Ok(plan.feeding_slots(means)?) };
+fn with_best_width(best: &Contraction, context: PlanContext<'_>) -> Result<(f64, Contraction), ContractError> {
+    let slots = |plan: &Contraction| -> Result<f64, ContractError> { Ok(plan.feeding_slots(context)?) };
     let of_width = |width: u32| -> Result<Contraction, ContractError> {
-        Ok(keep_conversion(best.with_width(width, means.target)?, best).with_ways(means)?)
+        Ok(keep_conversion(best.with_width(width, context.target)?, best).with_ways(context)?)
     };
     let widths = best.widths();
-    if let Some(wanted) = best.question.k_width {
+    if let Some(wanted) = best.problem.k_width {
         let width = wanted.trailing_zeros();
         if !widths.contains(&width) {
             let most = widths.iter().max().map_or(1, |&width| 1u64 << width);
@@ -224,10 +224,10 @@ fn with_best_width(best: &Contraction, means: Means<'_>) -> Result<(f64, Contrac
         }
         let plan = of_width(width)?;
         // Where all is said, there is nothing to compare it with.
-        return Ok((if plan.question.shared_out.is_some() { 0.0 } else { slots(&plan)? }, plan));
+        return Ok((if plan.problem.warp_partition.is_some() { 0.0 } else { slots(&plan)? }, plan));
     }
-    let widest = means.target.global.access_bits.iter().copied().max().unwrap_or(8);
-    let narrow = best.question.a.bits().min(best.question.b.bits());
+    let widest = context.target.global.access_bits.iter().copied().max().unwrap_or(8);
+    let narrow = best.problem.a.bits().min(best.problem.b.bits());
     let mut chosen: Option<(f64, Contraction)> = None;
     for (number, width) in widths.into_iter().enumerate() {
         if number > 0 && narrow << width > widest {

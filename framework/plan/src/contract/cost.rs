@@ -38,30 +38,30 @@ impl ContractionCost {
 
     /// The cost of a unit repeated over layouts of the factors, of the sums and of the scales.
     pub(super) fn new(
-        question: &MmaProblem,
+        problem: &MmaProblem,
         (unit, tiling): (&Unit, &Tiling),
         ([a, b], c): ([&LinearLayout; 2], &LinearLayout),
         scale_layouts: &[Option<LinearLayout>; 2],
         target: &TargetDescription,
     ) -> Self {
         let [m, n, k] = tiling.repeats();
-        let chunks = question.shape[2] >> tiling.chunk;
+        let chunks = problem.shape[2] >> tiling.chunk;
         let issues = chunks << (m + n + k);
-        let turns = question.warps.div_ceil(unit.pipes);
-        let factors = [(a, question.a, &unit.a), (b, question.b, &unit.b)];
+        let turns = problem.warps.div_ceil(unit.pipes);
+        let factors = [(a, problem.a, &unit.a), (b, problem.b, &unit.b)];
         let by_unit = unit.scales.is_some();
         let (mut wavefronts, mut read, mut operations, mut scales) = (0, 0, 0, 0);
         let sums = words(c, unit.sums.bits);
         // Sums in tensor memory come to registers when no factor is there anymore.
         let mut registers = if unit.tensor.is_some() { 0 } else { sums };
         let wavefront = widest_wavefront(target);
-        for (((layout, from, to), scale), made) in factors.into_iter().zip(question.scales).zip(&question.made) {
+        for (((layout, from, to), scale), made) in factors.into_iter().zip(problem.scales).zip(&problem.made) {
             let scaling = if scale.is_some() && !by_unit { cast::SCALING } else { 0 };
             let making = cast::operations(from, to.number) + scaling;
             if to.memory.is_some() {
                 // A group of warps reads the tile of each issue once; warps share the rest of the way.
                 read += (issues * to.tile_bits()).div_ceil(wavefront);
-                let own = (1u64 << layout.outs().bits()).div_ceil(u64::from(question.lanes * question.warps));
+                let own = (1u64 << layout.outs().bits()).div_ceil(u64::from(problem.lanes * problem.warps));
                 operations += chunks * making * own;
                 registers += (own * u64::from(from.bits())).div_ceil(32);
                 if from != to.number {
@@ -78,7 +78,7 @@ impl ContractionCost {
                 registers += words(layout, from.bits());
             }
         }
-        for (layout, scale) in scale_layouts.iter().zip(question.scales) {
+        for (layout, scale) in scale_layouts.iter().zip(problem.scales) {
             let (Some(layout), Some(scale)) = (layout, scale) else { continue };
             wavefronts += chunks * different_bits(layout, scale.number).div_ceil(wavefront);
             registers += words(layout, scale.number.bits());
@@ -88,7 +88,7 @@ impl ContractionCost {
             (Some(_), Some(memory)) => (sums + scales) as f64 * memory.column_cycles * f64::from(turns),
             _ => 0.0,
         };
-        let warps = f64::from(question.warps);
+        let warps = f64::from(problem.warps);
         let issue_cycles = issues as f64 * unit.cycles * f64::from(turns);
         let cycles = |wavefronts: u64| wavefronts as f64 * target.costs.shared_load_wavefront.cycles * warps;
         let read_cycles = cycles(read) / f64::from(unit.group).exp2();
@@ -107,8 +107,8 @@ impl ContractionCost {
 }
 
 /// Registers of a lane that a kernel of the question may use.
-pub(super) fn limit(question: &MmaProblem, target: &TargetDescription) -> u64 {
-    let threads = question.lanes.saturating_mul(question.warps).max(1);
+pub(super) fn limit(problem: &MmaProblem, target: &TargetDescription) -> u64 {
+    let threads = problem.lanes.saturating_mul(problem.warps).max(1);
     u64::from(target.limits.registers_per_lane.min(target.limits.registers_per_block / threads))
 }
 

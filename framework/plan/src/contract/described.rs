@@ -1,6 +1,6 @@
 //! Descriptors of the tiles that a unit reads from shared memory, as kernel IR.
 
-use crate::movement::{Reading, Thread};
+use crate::movement::{DescriptorMatch, Thread};
 use tilewright_kernel::{Binary, Builder, Cast, Element, Type, Value};
 use tilewright_layout::LinearLayout;
 use tilewright_target::MemoryOperand;
@@ -8,7 +8,7 @@ use tilewright_target::MemoryOperand;
 /// A factor in shared memory.
 pub(super) struct Tiles<'a> {
     operand: &'a MemoryOperand,
-    reading: Reading,
+    reading: DescriptorMatch,
     /// The descriptor's field for the start, with the address of the running warp's first tile.
     start: Value,
 }
@@ -26,7 +26,7 @@ impl<'a> Tiles<'a> {
         lane_bits: u32,
         threads: &[[u64; 2]],
     ) -> Self {
-        let reading = Reading::of(layout, operand).unwrap_or_else(|reason| panic!("{reason}"));
+        let reading = DescriptorMatch::of(layout, operand).unwrap_or_else(|reason| panic!("{reason}"));
         let mut address = builder.cast(Cast::Bits, buffer, Type::Scalar(Element::I32));
         let columns: Vec<u64> = threads.iter().map(|&tile| reading.start(tile)).collect();
         if columns.iter().any(|&bytes| bytes != 0) {
@@ -34,7 +34,7 @@ impl<'a> Tiles<'a> {
             let moved = thread.product(builder, &columns);
             address = builder.binary(Binary::Add, address, moved);
         }
-        let start = Reading::emit_start(builder, operand, address);
+        let start = DescriptorMatch::emit_start(builder, operand, address);
         Self { operand, reading, start }
     }
 

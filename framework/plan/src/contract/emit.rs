@@ -8,7 +8,7 @@ use super::described::Tiles;
 use super::elements::{self, Part};
 use super::operands::Operands;
 use super::plan::Contraction;
-use super::sums::{Sums, unpacked};
+use super::sums::{Accumulator, unpacked};
 use super::unit::{Role, Scales, fuses};
 
 impl Contraction {
@@ -19,7 +19,7 @@ impl Contraction {
     ///
     /// # Panics
     /// Where there are not as many values as the layouts have registers.
-    pub fn emit(&self, builder: &mut Builder, factors: [&[Value]; 2], scales: [&[Value]; 2], sums: &Sums) -> Sums {
+    pub fn emit(&self, builder: &mut Builder, factors: [&[Value]; 2], scales: [&[Value]; 2], sums: &Accumulator) -> Accumulator {
         let a = self.factor(builder, 0, factors[0], scales[0]);
         let b = self.factor(builder, 1, factors[1], scales[1]);
         let c = sums.carried();
@@ -77,7 +77,7 @@ impl Contraction {
     pub(super) fn packed_scales(&self, builder: &mut Builder, side: usize, values: &[Value], bits: u32) -> Vec<Value> {
         let Some(scales) = &self.unit.scales else { return Vec::new() };
         let operands = [&scales.a, &scales.b][side];
-        if self.question.scales[side].is_some() {
+        if self.problem.scales[side].is_some() {
             let parts: Vec<Part> = values.iter().copied().map(Part::whole).collect();
             return parts.chunks(1 << bits).map(|own| elements::packed(builder, own, operands)).collect();
         }
@@ -98,7 +98,7 @@ impl Contraction {
         };
         let Some(memory) = &operands.memory else { return self.packed(builder, parts, operands) };
         let tile = |other: u64, along_k: u64| if side == 0 { [other, along_k] } else { [along_k, other] };
-        let lane_bits = self.question.lanes.trailing_zeros();
+        let lane_bits = self.problem.lanes.trailing_zeros();
         let own = std::iter::repeat_n([0, 0], (lane_bits + self.unit.group) as usize);
         let groups = self.tiling.of_groups().into_iter().map(|group| tile(group[side], 0));
         let threads: Vec<[u64; 2]> = own.chain(groups).collect();
@@ -130,7 +130,7 @@ impl Contraction {
             let value = |role: &Role| match role {
                 Role::A => a[at_a],
                 Role::B => b[at_b],
-                Role::Sums => sums[at_sums],
+                Role::Accumulator => sums[at_sums],
                 Role::ScaleA => scale_a[at_a],
                 Role::ScaleB => scale_b[at_b],
                 // No unit whose sums are in registers is told so.

@@ -3,8 +3,8 @@
 //! registers, and stores.
 
 use crate::movement::{
-    AxisStride, BlockLoads, BlockSource, GlobalAccess, GlobalPlace, GlobalTensor, LinearAddress, Means, MovementError,
-    Plan, Reading, SharedAccess, Thread, access_global, access_shared, coalesced_layout, convert, slots_with_accesses,
+    AxisStride, BlockLoads, BlockSource, GlobalAccess, GlobalPlace, GlobalTensor, LinearAddress, PlanContext, MovementError,
+    Plan, DescriptorMatch, SharedAccess, Thread, access_global, access_shared, coalesced_layout, convert, slots_with_accesses,
 };
 use tilewright_kernel::{Binary, Builder, Value};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
@@ -52,7 +52,7 @@ pub(super) const ACCESS_SLOTS: f64 = 1.0;
 
 /// The way of a factor.
 #[derive(Debug, Clone)]
-pub struct Feed {
+pub struct OperandLoad {
     /// The layout that is loaded.
     pub loaded: LinearLayout,
     /// The loads.
@@ -80,31 +80,31 @@ pub struct Store {
     making: Making,
 }
 
-impl Feed {
+impl OperandLoad {
     /// The way with the fewest wavefront slots of a warp, where an access to memory is one, and each unit
     /// of global memory that it touches another.
     pub(super) fn new(
         layout: &LinearLayout,
         matrix: Matrix,
         bits: u32,
-        means: Means<'_>,
+        context: PlanContext<'_>,
     ) -> Result<Self, MovementError> {
         let tensor = matrix.tensor(bits);
         let of = |loaded: LinearLayout, conversion| -> Result<Self, MovementError> {
-            let access = access_global(&loaded, &tensor, bits, Direction::Load, means.target)?;
+            let access = access_global(&loaded, &tensor, bits, Direction::Load, context.target)?;
             let element_bytes = u64::from(bits / 8);
             Ok(Self { loaded, access, blocks: None, conversion, store: None, matrix, element_bytes })
         };
         let mut straight = of(layout.clone(), None)?;
-        if let Some(blocks) = BlockLoads::new(layout, &matrix.source(), bits, means) {
+        if let Some(blocks) = BlockLoads::new(layout, &matrix.source(), bits, context) {
             let by_blocks = Self { blocks: Some(blocks), ..straight.clone() };
             if by_blocks.slots() < straight.slots() {
                 straight = by_blocks;
             }
         }
         let (lanes, warps) = (1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
-        let coalesced = coalesced_layout(&tensor, bits, lanes, warps, means.target)?;
-        let Ok(conversion) = convert(&coalesced, layout, bits, means.with_access_slots(ACCESS_SLOTS)) else {
+        let coalesced = coalesced_layout(&tensor, bits, lanes, warps, context.target)?;
+        let Ok(conversion) = convert(&coalesced, layout, bits, context.with_access_slots(ACCESS_SLOTS)) else {
             return Ok(straight);
         };
         let staged = of(coalesced, Some(conversion))?;
@@ -117,19 +117,19 @@ impl Feed {
         (layout, operand): (&LinearLayout, &MemoryOperand),
         matrix: Matrix,
         (elements, making): (LinearLayout, Making),
-        means: Means<'_>,
+        context: PlanContext<'_>,
     ) -> Result<Self, MovementError> {
-        let reading = Reading::of(layout, operand).map_err(MovementError::memory)?;
+        let reading = DescriptorMatch::of(layout, operand).map_err(MovementError::memory)?;
         let bits = making.from.stored_bits().max(8);
         let loaded = scale::grouped(&elements, making.k_axis, in_byte(making.from))?;
-        let access = access_global(&loaded, &matrix.tensor(bits), bits, Direction::Load, means.target)?;
+        let access = access_global(&loaded, &matrix.tensor(bits), bits, Direction::Load, context.target)?;
         let store = Store {
             access: access_shared(
                 &elements,
                 &MemoryLayout::linear(layout.clone()),
                 operand.bits,
                 Direction::Store,
-                means,
+                context,
             )?,
             bytes: (operand.bits / 8) << layout.in_bits(Dim::OFFSET),
             alignment: reading.alignment,
@@ -145,8 +145,8 @@ impl Feed {
     pub fn slots(&self) -> f64 {
         let warps = (1u64 << self.loaded.in_bits(Dim::WARP)) as f64;
         let moved = |counts| slots_with_accesses(counts, ACCESS_SLOTS);
-        let converted = self.conversion.as_ref().map_or(0.0, |plan| moved(&plan.figures.counts));
-        let stored = self.store.as_ref().map_or(0.0, |store| moved(&store.access.figures.counts));
+        let converted = self.conversion.as_ref().map_or(0.0, |plan| moved(&plan.stats.counts));
+        let stored = self.store.as_ref().map_or(0.0, |store| moved(&store.access.stats.counts));
         let (accesses, transactions) = match &self.blocks {
             Some(blocks) => (blocks.accesses, blocks.transactions),
             None => (self.access.accesses, self.access.transactions),
@@ -186,41 +186,41 @@ impl Feed {
     /// Whether shared memory is used, so that the block must meet before it is used again.
     #[must_use]
     pub fn uses_shared(&self) -> bool {
-        self.store.is_some() || self.conversion.as_ref().is_some_and(|plan| plan.figures.shared_bytes > 0)
+        self.store.is_some() || self.conversion.as_ref().is_some_and(|plan| plan.stats.shared_bytes > 0)
     }
 }
 
 /// The elements of the registers from which a factor is stored to shared memory: bytes as global memory serves them
 /// well, and of each its elements along K.
 pub(super) fn stored_from(
-    question: &MmaProblem,
+    problem: &MmaProblem,
     chunk: u32,
     side: usize,
     target: &TargetDescription,
 ) -> Result<LinearLayout, MovementError> {
-    let bytes = stored_bytes(question, chunk, side, target)?;
-    let within = in_byte(question.factors()[side]).min(chunk);
+    let bytes = stored_bytes(problem, chunk, side, target)?;
+    let within = in_byte(problem.factors()[side]).min(chunk);
     Ok(scale::ungrouped(&bytes, 1 - side, within)?)
 }
 
 /// The same in bytes, or wider elements.
 pub(super) fn stored_bytes(
-    question: &MmaProblem,
+    problem: &MmaProblem,
     chunk: u32,
     side: usize,
     target: &TargetDescription,
 ) -> Result<LinearLayout, MovementError> {
-    let bits = question.factors()[side].stored_bits().max(8);
-    let tensor = Matrix::of_factor(question, chunk, side).tensor(bits);
-    let [lanes, warps] = [question.lanes, question.warps].map(u64::from);
+    let bits = problem.factors()[side].stored_bits().max(8);
+    let tensor = Matrix::of_factor(problem, chunk, side).tensor(bits);
+    let [lanes, warps] = [problem.lanes, problem.warps].map(u64::from);
     coalesced_layout(&tensor, bits, lanes, warps, target)
 }
 
 impl Matrix {
     /// A chunk (log2) of a factor; of elements narrower than a byte, of its bytes.
-    pub(super) fn of_factor(question: &MmaProblem, chunk: u32, side: usize) -> Self {
-        let number = question.factors()[side];
-        let [m, n, k] = question.shape;
+    pub(super) fn of_factor(problem: &MmaProblem, chunk: u32, side: usize) -> Self {
+        let number = problem.factors()[side];
+        let [m, n, k] = problem.shape;
         let bytes_of = |elements: u64| (elements >> in_byte(number)).max(1);
         let (chunk, k) = (bytes_of(1 << chunk), bytes_of(k));
         match (side, number.bits() < 8) {

@@ -1,11 +1,11 @@
 //! The ways of both factors of a plan, and of their scales, from global memory.
 
-use crate::movement::{Means, MovementError};
+use crate::movement::{PlanContext, MovementError};
 use tilewright_layout::LinearLayout;
 use tilewright_target::{ElementType, TargetDescription};
 
 use super::elements::{Making, in_byte};
-use super::feed::{Feed, Matrix, stored_bytes, stored_from};
+use super::feed::{OperandLoad, Matrix, stored_bytes, stored_from};
 use super::plan::Contraction;
 use super::scale;
 
@@ -18,35 +18,35 @@ impl Contraction {
     ///
     /// # Errors
     /// [`MovementError`].
-    pub fn feeds(&self, means: Means<'_>) -> Result<[Feed; 2], MovementError> {
-        let means = self.share(means);
-        Ok([self.feed(0, means)?, self.feed(1, means)?])
+    pub fn feeds(&self, context: PlanContext<'_>) -> Result<[OperandLoad; 2], MovementError> {
+        let context = self.share(context);
+        Ok([self.feed(0, context)?, self.feed(1, context)?])
     }
 
     /// How factor 0 or 1 does.
-    pub(super) fn feed_of(&self, side: usize, means: Means<'_>) -> Result<Feed, MovementError> {
-        self.feed(side, self.share(means))
+    pub(super) fn feed_of(&self, side: usize, context: PlanContext<'_>) -> Result<OperandLoad, MovementError> {
+        self.feed(side, self.share(context))
     }
 
     /// How scales, rows x blocks of K and row-major in global memory, reach their layouts a chunk at a time.
     ///
     /// # Errors
     /// [`MovementError`].
-    pub fn scale_feeds(&self, means: Means<'_>) -> Result<[Option<Feed>; 2], MovementError> {
-        let means = self.share(means);
-        let of = |side: usize| -> Result<Option<Feed>, MovementError> {
-            let (Some(layout), Some(scale)) = (&self.scales[side], self.question.scales[side]) else {
+    pub fn scale_feeds(&self, context: PlanContext<'_>) -> Result<[Option<OperandLoad>; 2], MovementError> {
+        let context = self.share(context);
+        let of = |side: usize| -> Result<Option<OperandLoad>, MovementError> {
+            let (Some(layout), Some(scale)) = (&self.scales[side], self.problem.scales[side]) else {
                 return Ok(None);
             };
             let blocks = (self.chunk() / scale.block).max(1);
-            let stride = (self.question.shape[2] / scale.block).max(1);
+            let stride = (self.problem.shape[2] / scale.block).max(1);
             let matrix = Matrix {
-                shape: [self.question.shape[side], blocks],
+                shape: [self.problem.shape[side], blocks],
                 strides: [stride, 1],
                 grain: blocks,
-                whole: [self.question.shape[side], stride],
+                whole: [self.problem.shape[side], stride],
             };
-            Feed::new(layout, matrix, scale.number.bits(), means).map(Some)
+            OperandLoad::new(layout, matrix, scale.number.bits(), context).map(Some)
         };
         Ok([of(0)?, of(1)?])
     }
@@ -59,34 +59,34 @@ impl Contraction {
             return Making { from: BYTE, to: BYTE, scale: None, k_axis: 1 - side };
         }
         let to = operands.number;
-        let scale = self.question.scales[side].filter(|_| self.unit.scales.is_none());
-        Making { from: self.question.factors()[side], to, scale, k_axis: 1 - side }
+        let scale = self.problem.scales[side].filter(|_| self.unit.scales.is_none());
+        Making { from: self.problem.factors()[side], to, scale, k_axis: 1 - side }
     }
 
     /// The elements of the registers from which a factor is stored to shared memory: the unit's, or the bytes that hold them.
     pub(super) fn stored_from(&self, side: usize, target: &TargetDescription) -> Result<LinearLayout, MovementError> {
         let in_bytes = [&self.unit.a, &self.unit.b][side].in_byte() > 0;
         let stored = if in_bytes { stored_bytes } else { stored_from };
-        stored(&self.question, self.tiling.chunk, side, target)
+        stored(&self.problem, self.tiling.chunk, side, target)
     }
 
     /// Each way has its part of the scratch memory.
-    fn share<'a>(&self, means: Means<'a>) -> Means<'a> {
+    fn share<'a>(&self, context: PlanContext<'a>) -> PlanContext<'a> {
         let parts = 2 + self.scales.iter().flatten().count() as u64;
-        means.with_scratch(means.scratch_bytes / parts.next_power_of_two())
+        context.with_scratch(context.scratch_bytes / parts.next_power_of_two())
     }
 
     /// The way of a factor; of elements narrower than a byte that of their bytes.
-    fn feed(&self, side: usize, means: Means<'_>) -> Result<Feed, MovementError> {
+    fn feed(&self, side: usize, context: PlanContext<'_>) -> Result<OperandLoad, MovementError> {
         let (layout, operands) = [(&self.a, &self.unit.a), (&self.b, &self.unit.b)][side];
         let chunk = self.tiling.chunk;
-        let matrix = Matrix::of_factor(&self.question, chunk, side);
-        let number = self.question.factors()[side];
+        let matrix = Matrix::of_factor(&self.problem, chunk, side);
+        let number = self.problem.factors()[side];
         if let Some(memory) = &operands.memory {
-            let elements = self.stored_from(side, means.target)?;
-            return Feed::stored((layout, memory), matrix, (elements, self.making(side)), means);
+            let elements = self.stored_from(side, context.target)?;
+            return OperandLoad::stored((layout, memory), matrix, (elements, self.making(side)), context);
         }
         let layout = scale::grouped(layout, 1 - side, in_byte(number))?;
-        Feed::new(&layout, matrix, number.stored_bits().max(8), means)
+        OperandLoad::new(&layout, matrix, number.stored_bits().max(8), context)
     }
 }

@@ -1,6 +1,6 @@
 //! Factors that another product has made: their ways from the registers that have them to those of which the unit takes them.
 
-use crate::movement::{Means, MovementError, Plan, convert, slots_with_accesses};
+use crate::movement::{PlanContext, MovementError, Plan, convert, slots_with_accesses};
 use tilewright_layout::{Dim, LinearLayout};
 
 use super::feed::ACCESS_SLOTS;
@@ -9,36 +9,36 @@ use super::plan::Contraction;
 impl Contraction {
     /// The way of factor 0 or 1 from where another product has made it; none where it comes from memory, or the unit
     /// reads it there.
-    fn way_of(&self, side: usize, means: Means<'_>) -> Result<Option<Plan>, MovementError> {
+    fn way_of(&self, side: usize, context: PlanContext<'_>) -> Result<Option<Plan>, MovementError> {
         let (layout, operands) = [(&self.a, &self.unit.a), (&self.b, &self.unit.b)][side];
-        let Some(made) = self.question.made[side].as_ref().filter(|_| operands.memory.is_none()) else {
+        let Some(made) = self.problem.made[side].as_ref().filter(|_| operands.memory.is_none()) else {
             return Ok(None);
         };
         let chunks = LinearLayout::identity(self.chunks(), Dim::REGISTER, Dim::tensor(1 - side))?;
         let whole = layout.direct_sum(&chunks)?.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])?;
-        let bits = [self.question.a, self.question.b][side].stored_bits().max(8);
-        convert(made, &whole, bits, means.with_access_slots(ACCESS_SLOTS)).map(Some)
+        let bits = [self.problem.a, self.problem.b][side].stored_bits().max(8);
+        convert(made, &whole, bits, context.with_access_slots(ACCESS_SLOTS)).map(Some)
     }
 
     /// The same plan, with what these ways cost.
-    pub(super) fn with_ways(mut self, means: Means<'_>) -> Result<Self, MovementError> {
+    pub(super) fn with_ways(mut self, context: PlanContext<'_>) -> Result<Self, MovementError> {
         self.cost.feeding_cycles = 0.0;
         for side in 0..2 {
-            self.cost.feeding_cycles += self.way_of(side, means)?.map_or(0.0, |way| way.figures.cost);
+            self.cost.feeding_cycles += self.way_of(side, context)?.map_or(0.0, |way| way.stats.cost);
         }
         Ok(self)
     }
 
     /// Wavefront slots in which both factors reach their layouts, from memory or from another product.
-    pub(super) fn feeding_slots(&self, means: Means<'_>) -> Result<f64, MovementError> {
-        Ok(self.feeding_slots_of(0, means)? + self.feeding_slots_of(1, means)?)
+    pub(super) fn feeding_slots(&self, context: PlanContext<'_>) -> Result<f64, MovementError> {
+        Ok(self.feeding_slots_of(0, context)? + self.feeding_slots_of(1, context)?)
     }
 
     /// Those of factor 0 or 1.
-    pub(super) fn feeding_slots_of(&self, side: usize, means: Means<'_>) -> Result<f64, MovementError> {
-        Ok(match self.way_of(side, means)? {
-            Some(way) => slots_with_accesses(&way.figures.counts, ACCESS_SLOTS),
-            None => self.feed_of(side, means)?.slots(),
+    pub(super) fn feeding_slots_of(&self, side: usize, context: PlanContext<'_>) -> Result<f64, MovementError> {
+        Ok(match self.way_of(side, context)? {
+            Some(way) => slots_with_accesses(&way.stats.counts, ACCESS_SLOTS),
+            None => self.feed_of(side, context)?.slots(),
         })
     }
 }

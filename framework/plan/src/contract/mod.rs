@@ -10,13 +10,13 @@
 //! factors, so that nothing that is no number is multiplied by a zero.
 //!
 //! **Factors in shared memory.** Where a unit reads a factor from shared memory by itself, the factor has a memory
-//! layout that the unit reads ([`crate::movement::Reading`]): the block stores it there, all warps meet, and each
+//! layout that the unit reads ([`crate::movement::DescriptorMatch`]): the block stores it there, all warps meet, and each
 //! issue is told its tile by a descriptor.
 //!
 //! **Factors of another product.** Where registers hold a factor since another product has made it, what counts is the
 //! conversion to where the unit takes it (`made`), for each way to share out the warps and each order of K.
 //!
-//! **Sums in tensor memory.** Where a unit has its sums there, they stay there from chunk to chunk ([`Sums`]), and reach
+//! **Sums in tensor memory.** Where a unit has its sums there, they stay there from chunk to chunk ([`Accumulator`]), and reach
 //! registers at the end by the rows that move ([`crate::movement::TensorMoves`]): each such way is a unit of its own, whose
 //! sums have the layout of the registers.
 //!
@@ -35,7 +35,7 @@ mod operands;
 mod order;
 mod pending;
 mod plan;
-mod question;
+mod problem;
 mod row_sums;
 mod scale;
 mod sums;
@@ -49,11 +49,11 @@ use tilewright_math::casts as cast;
 pub use choose::{MmaCandidate, candidates, plan};
 pub use cost::ContractionCost;
 pub use feed::places as matrix_places;
-pub use feed::{Feed, Matrix, MatrixPart, Store};
+pub use feed::{OperandLoad, Matrix, MatrixPart, Store};
 pub use plan::Contraction;
-pub use question::{ContractError, MmaProblem, SharedOut};
+pub use problem::{ContractError, MmaProblem, WarpPartition};
 pub use scale::Scale;
-pub use sums::Sums;
+pub use sums::Accumulator;
 pub use unit::fuses;
 pub use ways::ways;
-pub use whole::FactorStore;
+pub use whole::OperandStore;

@@ -19,7 +19,7 @@ const MOST_WRITTEN: u32 = 10;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contraction {
     /// What was asked.
-    pub question: MmaProblem,
+    pub problem: MmaProblem,
     /// The layout of `a`, M x chunk: of registers, or where the unit reads it from shared memory, from offsets
     /// in elements of the unit's type, or in bytes where these are narrower.
     pub a: LinearLayout,
@@ -41,24 +41,24 @@ impl Contraction {
     /// The plan of a unit with warps (log2) along M and N: as much of K at a time as half of a lane's registers
     /// hold, else as little as the unit takes.
     pub(super) fn new(
-        question: &MmaProblem,
+        problem: &MmaProblem,
         unit: &Unit,
         warps: [u32; 2],
         target: &TargetDescription,
     ) -> Result<Self, ContractError> {
-        let k = question.bits()[2];
-        let limit = cost::limit(question, target);
+        let k = problem.bits()[2];
+        let limit = cost::limit(problem, target);
         let within = target.tensor.as_ref().map_or(0, |memory| memory.columns);
         let (mut smallest, mut reason) = (None, "there is nothing to multiply".to_owned());
-        if !Tiling::new(unit, question, warps, k).has_columns_beside() {
+        if !Tiling::new(unit, problem, warps, k).has_columns_beside() {
             let reasons = "registers repeat it along N less often than columns are wanted side by side".to_owned();
             return Err(ContractError::Impossible { reasons });
         }
         // No chunk ends within a byte.
-        let least = question.factors().map(in_byte).into_iter().fold(unit.tile[2], u32::max);
+        let least = problem.factors().map(in_byte).into_iter().fold(unit.tile[2], u32::max);
         for chunk in (least.min(k)..=k).rev() {
-            let tiling = Tiling::new(unit, question, warps, chunk);
-            let plan = Self::of_tiling(question, unit, tiling, natural_width(unit, &tiling), target)?;
+            let tiling = Tiling::new(unit, problem, warps, chunk);
+            let plan = Self::of_tiling(problem, unit, tiling, natural_width(unit, &tiling), target)?;
             let columns = plan.tensor_columns();
             if columns > within {
                 // A shorter chunk has fewer scales.
@@ -83,7 +83,7 @@ impl Contraction {
     }
 
     fn of_tiling(
-        question: &MmaProblem,
+        problem: &MmaProblem,
         unit: &Unit,
         tiling: Tiling,
         width: u32,
@@ -95,31 +95,31 @@ impl Contraction {
             Some(_) => natural.clone(),
             None => Order::new(&tiling.held(unit), width, tiling.k_bits(), tiling.chunk),
         };
-        let orders = question.shuffled.map(|shuffled| if shuffled { &natural } else { &order });
+        let orders = problem.shuffled.map(|shuffled| if shuffled { &natural } else { &order });
         let (a, b, c) = (tiling.of_a(unit, orders[0])?, tiling.of_b(unit, orders[1])?, tiling.of_sums(unit)?);
         let mut held = [tiling.of_a(unit, &order)?, tiling.of_b(unit, &order)?];
         for (side, operands) in [&unit.a, &unit.b].into_iter().enumerate() {
             // A factor that is stored is scaled in the registers from which it is.
-            if operands.memory.is_some() && question.scales[side].is_some() {
-                held[side] = feed::stored_from(question, tiling.chunk, side, target)?;
+            if operands.memory.is_some() && problem.scales[side].is_some() {
+                held[side] = feed::stored_from(problem, tiling.chunk, side, target)?;
             }
         }
-        let scales = tiling.of_scales(unit, question, [&held[0], &held[1]])?;
-        let cost = ContractionCost::new(question, (unit, &tiling), ([&a, &b], &c), &scales, target);
-        let (question, unit) = (question.clone(), unit.clone());
-        Ok(Self { question, a, b, c, scales, cost, unit, tiling, order, width })
+        let scales = tiling.of_scales(unit, problem, [&held[0], &held[1]])?;
+        let cost = ContractionCost::new(problem, (unit, &tiling), ([&a, &b], &c), &scales, target);
+        let (problem, unit) = (problem.clone(), unit.clone());
+        Ok(Self { problem, a, b, c, scales, cost, unit, tiling, order, width })
     }
 
     /// The same with 2^`width` elements of K side by side.
     pub(super) fn with_width(&self, width: u32, target: &TargetDescription) -> Result<Self, ContractError> {
-        Self::of_tiling(&self.question, &self.unit, self.tiling, width, target)
+        Self::of_tiling(&self.problem, &self.unit, self.tiling, width, target)
     }
 
     /// The widths (log2) that there are, that of the unit first.
     pub(super) fn widths(&self) -> Vec<u32> {
         let natural = natural_width(&self.unit, &self.tiling);
         let is_padded = self.unit.tile[2] > self.tiling.chunk;
-        if self.unit.scales.is_some() || self.question.shuffled.contains(&true) && is_padded {
+        if self.unit.scales.is_some() || self.problem.shuffled.contains(&true) && is_padded {
             return vec![natural];
         }
         let most = (self.tiling.held(&self.unit).len() as u32).min(self.tiling.chunk);
@@ -176,7 +176,7 @@ impl Contraction {
     /// How many times that makes K.
     #[must_use]
     pub fn chunks(&self) -> u64 {
-        self.question.shape[2] / self.chunk()
+        self.problem.shape[2] / self.chunk()
     }
 
     /// Elements of K that a lane holds side by side.
@@ -190,7 +190,7 @@ impl Contraction {
     /// # Errors
     /// None for plans that were made here.
     pub fn shuffle(&self) -> Result<LinearLayout, ContractError> {
-        let [_, _, k] = self.question.bits();
+        let [_, _, k] = self.problem.bits();
         let own = |bit: u32| if bit < self.tiling.chunk { self.order.place(1 << bit) } else { 1 << bit };
         let columns: Vec<u64> = (0..k).map(own).collect();
         let [ins, outs] = [Dim::OFFSET, Dim::tensor(0)].map(|dim| Space::of_sizes(&[(dim, 1 << k)]));

@@ -29,13 +29,13 @@ impl RowSums {
     /// than is asked for.
     pub(super) fn of(
         row: &Instruction,
-        question: &MmaProblem,
+        problem: &MmaProblem,
         target: &TargetDescription,
         table: &mut TensorTable,
     ) -> Result<Vec<Self>, String> {
         if let Some(tile) = row.tensor("d") {
             let least_columns = target.tensor.as_ref().map_or(0, |memory| memory.least_columns);
-            return Self::in_tensor_memory(tile, question, least_columns, table);
+            return Self::in_tensor_memory(tile, problem, least_columns, table);
         }
         let (c, d) = (Operands::of(row, "c")?, Operands::of(row, "d")?);
         if c != d {
@@ -46,13 +46,13 @@ impl RowSums {
 
     fn in_tensor_memory(
         tile: &TensorOperand,
-        question: &MmaProblem,
+        problem: &MmaProblem,
         least_columns: u32,
         table: &mut TensorTable,
     ) -> Result<Vec<Self>, String> {
         let sums = number(&tile.element)?;
-        if sums != question.accumulator {
-            return Err(format!("it sums in {sums}, wanted is {}", question.accumulator));
+        if sums != problem.accumulator {
+            return Err(format!("it sums in {sums}, wanted is {}", problem.accumulator));
         }
         let columns = tile.columns();
         let way = |moves: TensorMoves| -> Result<Self, String> {

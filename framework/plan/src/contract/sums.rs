@@ -5,7 +5,7 @@
 //! all wait at one mbarrier, at which each group arrives once for each chunk. Sums that begin with something are
 //! stored first; others begin at zero with the first product.
 
-use crate::movement::{TensorAllotment, TensorMoves, Thread, first_warp};
+use crate::movement::{TensorMemoryAllocation, TensorMoves, Thread, first_warp};
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Op, Scope, Type, Value};
 use tilewright_layout::Dim;
 
@@ -19,7 +19,7 @@ const TRUTH: Type = Type::Scalar(Element::I1);
 
 /// The sums of one contraction under way.
 #[derive(Debug, Clone)]
-pub struct Sums {
+pub struct Accumulator {
     /// What a loop carries: one integer for each register of the sums' layout, or how many chunks there were.
     values: Vec<Value>,
     memory: Option<Allotted>,
@@ -28,14 +28,14 @@ pub struct Sums {
 /// Sums in tensor memory.
 #[derive(Debug, Clone, Copy)]
 struct Allotted {
-    all: TensorAllotment,
+    all: TensorMemoryAllocation,
     /// Where the tiles of the warp's group begin.
     of_group: Value,
     /// Whether they began with something.
     begun: bool,
 }
 
-impl Sums {
+impl Accumulator {
     /// The values that change from chunk to chunk.
     #[must_use]
     pub fn carried(&self) -> &[Value] {
@@ -79,17 +79,17 @@ impl Contraction {
 
     /// Writes the kernel IR before the first chunk. `c`, one integer for each register of the sums' layout, is what
     /// they begin with; else that is zero.
-    pub fn begin(&self, builder: &mut Builder, c: Option<&[Value]>) -> Sums {
+    pub fn begin(&self, builder: &mut Builder, c: Option<&[Value]>) -> Accumulator {
         let Some(tensor) = &self.unit.tensor else {
             let zero = |builder: &mut Builder| {
                 let zero = builder.constant(carrier(self.unit.sums.number), 0);
                 vec![zero; 1 << self.c.in_bits(Dim::REGISTER)]
             };
             let values = c.map_or_else(|| zero(builder), <[Value]>::to_vec);
-            return Sums { values, memory: None };
+            return Accumulator { values, memory: None };
         };
         let [m, n] = self.tiling.warps;
-        let all = TensorAllotment::new(builder, self.tensor_columns(), 1 << (m + n));
+        let all = TensorMemoryAllocation::new(builder, self.tensor_columns(), 1 << (m + n));
         let of_group = self.offset(builder, all.address, &[]);
         if let Some(c) = c {
             let own = self.offset(builder, all.address, &tensor.moves.warp_offsets());
@@ -106,11 +106,11 @@ impl Contraction {
             builder.barrier(Scope::Block);
         }
         let chunks = builder.i32(0);
-        Sums { values: vec![chunks], memory: Some(Allotted { all, of_group, begun: c.is_some() }) }
+        Accumulator { values: vec![chunks], memory: Some(Allotted { all, of_group, begun: c.is_some() }) }
     }
 
     /// Writes the kernel IR after the last chunk; gives one integer for each register of the sums' layout.
-    pub fn end(&self, builder: &mut Builder, sums: Sums) -> Vec<Value> {
+    pub fn end(&self, builder: &mut Builder, sums: Accumulator) -> Vec<Value> {
         let (Some(tensor), Some(memory)) = (&self.unit.tensor, sums.memory) else { return sums.values };
         let own = self.offset(builder, memory.all.address, &tensor.moves.warp_offsets());
         let [m, n, _] = self.tiling.repeats();
@@ -155,8 +155,8 @@ impl Contraction {
         builder: &mut Builder,
         row: &str,
         ([a, b], scales): ([&[Value]; 2], [&[Value]; 2]),
-        sums: &Sums,
-    ) -> Sums {
+        sums: &Accumulator,
+    ) -> Accumulator {
         let (Some(tensor), Some(memory), Some(queue)) = (&self.unit.tensor, sums.memory, self.unit.queue) else {
             return sums.clone();
         };
@@ -171,7 +171,7 @@ impl Contraction {
                 let mut value = |role: &Role| match role {
                     Role::A => a[at_a],
                     Role::B => b[at_b],
-                    Role::Sums => moved(builder, memory.of_group, at_sums as u64 * tensor.columns),
+                    Role::Accumulator => moved(builder, memory.of_group, at_sums as u64 * tensor.columns),
                     Role::ScaleA => moved(builder, memory.of_group, scale_a[at_a]),
                     Role::ScaleB => moved(builder, memory.of_group, scale_b[at_b]),
                     Role::Accumulate if at_a & along_k == 0 => adds,
@@ -190,7 +190,7 @@ impl Contraction {
 
     /// Where what belongs to the warp's group is, moved by `own` for the bits of its index in the group.
     fn offset(&self, builder: &mut Builder, address: Value, own: &[u64]) -> Value {
-        let lane_bits = self.question.lanes.trailing_zeros();
+        let lane_bits = self.problem.lanes.trailing_zeros();
         let [m, n] = self.tiling.warps;
         let mut columns = vec![0; (lane_bits + self.unit.group) as usize];
         for (column, &own) in columns[lane_bits as usize..].iter_mut().zip(own) {

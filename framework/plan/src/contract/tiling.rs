@@ -1,7 +1,7 @@
 //! How warps and registers repeat a unit until it covers the matrices, and the layouts that follow.
 
 use crate::layouts;
-use crate::movement::{Reading, arranged};
+use crate::movement::{DescriptorMatch, arranged};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::MemoryOperand;
 
@@ -27,9 +27,9 @@ pub(super) struct Tiling {
 }
 
 impl Tiling {
-    pub(super) fn new(unit: &Unit, question: &MmaProblem, warps: [u32; 2], chunk: u32) -> Self {
-        let [m, n, _] = question.bits();
-        let beside = question.n_width.map_or(0, u64::trailing_zeros);
+    pub(super) fn new(unit: &Unit, problem: &MmaProblem, warps: [u32; 2], chunk: u32) -> Self {
+        let [m, n, _] = problem.bits();
+        let beside = problem.n_width.map_or(0, u64::trailing_zeros);
         Self { tile: unit.tile, warps, chunk, size: [m, n], beside }
     }
 
@@ -92,11 +92,11 @@ impl Tiling {
     pub(super) fn of_scales(
         &self,
         unit: &Unit,
-        question: &MmaProblem,
+        problem: &MmaProblem,
         factors: [&LinearLayout; 2],
     ) -> Result<[Option<LinearLayout>; 2], ContractError> {
         let of = |side: usize| -> Result<Option<LinearLayout>, ContractError> {
-            let Some(scale) = question.scales[side] else { return Ok(None) };
+            let Some(scale) = problem.scales[side] else { return Ok(None) };
             let Some(scales) = &unit.scales else { return Ok(Some(scale::layout(factors[side], 1 - side, scale)?)) };
             let blocks = Unit { a: scales.a.clone(), b: scales.b.clone(), ..unit.clone() };
             let [m, n, k] = self.tile;
@@ -118,7 +118,7 @@ impl Tiling {
             let Some(layout) = arranged(operand, arrangement, size.map(|bits| 1 << bits))? else { continue };
             let last =
                 [0, 1].map(|axis| (1u64 << size[axis]) / operand.shape[axis].max(1)).map(|tiles| tiles.max(1) - 1);
-            if Reading::of(&layout, operand).is_ok_and(|reading| reading.descriptor(operand, last).is_some()) {
+            if DescriptorMatch::of(&layout, operand).is_ok_and(|reading| reading.descriptor(operand, last).is_some()) {
                 return Ok(layout);
             }
         }

@@ -54,7 +54,7 @@ pub(super) struct Unit {
 pub(super) enum Role {
     A,
     B,
-    Sums,
+    Accumulator,
     ScaleA,
     ScaleB,
     /// Whether the sums so far are added.
@@ -123,7 +123,7 @@ impl Unit {
     /// The units that a row is: one, or where it has its sums in tensor memory one for each way to registers.
     pub(super) fn of_row(
         row: &Instruction,
-        question: &MmaProblem,
+        problem: &MmaProblem,
         target: &TargetDescription,
         table: &mut TensorTable,
     ) -> Result<Vec<Self>, String> {
@@ -133,7 +133,7 @@ impl Unit {
             _ => return Err("it multiplies no matrices".to_owned()),
         };
         let ((a, [m, k]), (b, [k_of_b, n])) = (Operands::of(row, "a")?, Operands::of(row, "b")?);
-        let sums = RowSums::of(row, question, target, table)?;
+        let sums = RowSums::of(row, problem, target, table)?;
         if sums.iter().any(|sums| sums.size != [m, n]) || k != k_of_b {
             return Err("the tiles of its operands do not fit each other".to_owned());
         }
@@ -194,7 +194,7 @@ impl Unit {
         let exchanged = |role: &Role| match role {
             Role::A => Role::B,
             Role::B => Role::A,
-            Role::Sums => Role::Sums,
+            Role::Accumulator => Role::Accumulator,
             Role::ScaleA => Role::ScaleB,
             Role::ScaleB => Role::ScaleA,
             Role::Accumulate => Role::Accumulate,
@@ -213,9 +213,9 @@ impl Unit {
     }
 
     /// Plain multiply-adds: each lane one element of a tile of lanes, 2^`rows` rows high.
-    pub(super) fn plain(question: &MmaProblem, rows: u32, target: &TargetDescription) -> Self {
-        let number = question.accumulator;
-        let columns = question.lanes.trailing_zeros() - rows;
+    pub(super) fn plain(problem: &MmaProblem, rows: u32, target: &TargetDescription) -> Self {
+        let number = problem.accumulator;
+        let columns = problem.lanes.trailing_zeros() - rows;
         let lanes = |row: u64, column: u64| -> Vec<[u64; 2]> {
             let along = (0..columns).map(|bit| [0, column << bit]);
             along.chain((0..rows).map(|bit| [row << bit, 0])).collect()
@@ -240,7 +240,7 @@ impl Unit {
             sums: operands(1, 1),
             tensor: None,
             scales: None,
-            order: vec![Role::A, Role::B, Role::Sums],
+            order: vec![Role::A, Role::B, Role::Accumulator],
             saturates: false,
             tile: [rows, columns, 0],
             group: 0,
@@ -251,41 +251,41 @@ impl Unit {
     }
 
     /// Whether it computes what is asked; says what does not fit.
-    pub(super) fn fits(&self, question: &MmaProblem) -> Result<(), String> {
+    pub(super) fn fits(&self, problem: &MmaProblem) -> Result<(), String> {
         let lanes = 1u64 << self.sums.lanes.len();
         let held = [&self.a, &self.b, &self.sums].into_iter().filter(|operand| operand.memory.is_none());
-        if held.map(|operand| 1 << operand.lanes.len()).any(|lanes: u64| lanes != u64::from(question.lanes)) {
+        if held.map(|operand| 1 << operand.lanes.len()).any(|lanes: u64| lanes != u64::from(problem.lanes)) {
             return Err(format!("it is for warps of {lanes} lanes"));
         }
-        if question.warps < 1 << self.group {
-            return Err(format!("{} warps issue it together, the block has {}", 1 << self.group, question.warps));
+        if problem.warps < 1 << self.group {
+            return Err(format!("{} warps issue it together, the block has {}", 1 << self.group, problem.warps));
         }
-        if self.scales.is_some() && question.k_width.is_some() {
+        if self.scales.is_some() && problem.k_width.is_some() {
             return Err("it scales blocks of K: which elements a lane holds side by side is its own".to_owned());
         }
-        if self.reads_memory() && question.k_width.is_some() {
+        if self.reads_memory() && problem.k_width.is_some() {
             return Err("it reads K from memory: no lane holds elements of it side by side".to_owned());
         }
         let larger = |(tile, size): (&u32, &u32)| tile > size;
-        if (self.reads_memory() || self.scales.is_some() || self.tensor.is_some()) && question.n_width.is_some() {
+        if (self.reads_memory() || self.scales.is_some() || self.tensor.is_some()) && problem.n_width.is_some() {
             return Err("it reads or scales columns where it has them: no lane holds any side by side".to_owned());
         }
-        if self.reads_memory() && self.tile.iter().zip(&question.bits()).any(larger) {
+        if self.reads_memory() && self.tile.iter().zip(&problem.bits()).any(larger) {
             let [m, n, k] = self.tile.map(|bits| 1u64 << bits);
             return Err(format!("its tile of {m}x{n}x{k} is larger than the matrices, which memory does not pad"));
         }
-        if self.saturates != question.saturating {
+        if self.saturates != problem.saturating {
             let how = |saturates| if saturates { "saturate" } else { "wrap" };
-            return Err(format!("its sums {}, wanted are such that {}", how(self.saturates), how(question.saturating)));
+            return Err(format!("its sums {}, wanted are such that {}", how(self.saturates), how(problem.saturating)));
         }
-        if question.chained && self.sums.warps.iter().any(|place| place[1] != 0) {
+        if problem.chained && self.sums.warps.iter().any(|place| place[1] != 0) {
             return Err("the warps that issue it share out columns, and each is to keep whole rows".to_owned());
         }
-        if self.sums.number != question.accumulator {
-            return Err(format!("it sums in {}, wanted is {}", self.sums.number, question.accumulator));
+        if self.sums.number != problem.accumulator {
+            return Err(format!("it sums in {}, wanted is {}", self.sums.number, problem.accumulator));
         }
-        let sides = [("a", question.a, &self.a), ("b", question.b, &self.b)];
-        for (((what, from, to), scale), shuffled) in sides.into_iter().zip(question.scales).zip(question.shuffled) {
+        let sides = [("a", problem.a, &self.a), ("b", problem.b, &self.b)];
+        for (((what, from, to), scale), shuffled) in sides.into_iter().zip(problem.scales).zip(problem.shuffled) {
             if to.memory.is_some() && shuffled {
                 return Err(format!("it reads {what} from memory, where K has its own order"));
             }
@@ -311,8 +311,8 @@ impl Unit {
     }
 
     /// Whether its factors and its lanes are as a question says.
-    pub(super) fn is_so(&self, question: &MmaProblem) -> bool {
-        let Some(shared) = question.shared_out else { return true };
+    pub(super) fn is_so(&self, problem: &MmaProblem) -> bool {
+        let Some(shared) = problem.warp_partition else { return true };
         let lanes = |lanes: u64| self.row.is_some() || lanes == self.lanes_along_rows();
         self.transposed == shared.exchanged && shared.lanes.is_none_or(lanes)
     }
@@ -354,7 +354,7 @@ fn roles(row: &Instruction) -> Result<Vec<Role>, String> {
         match role {
             "a" => order.push(Role::A),
             "b" => order.push(Role::B),
-            "c" => order.push(Role::Sums),
+            "c" => order.push(Role::Accumulator),
             "scale_a" => order.push(Role::ScaleA),
             "scale_b" => order.push(Role::ScaleB),
             "d" => {}

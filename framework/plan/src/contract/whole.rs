@@ -2,7 +2,7 @@
 //!
 //! All chunks are held at once: the chunk is the highest part of a register's number, or of an offset in shared memory.
 
-use crate::movement::{Means, MovementError, Reading, SharedAccess, access_shared};
+use crate::movement::{PlanContext, MovementError, DescriptorMatch, SharedAccess, access_shared};
 use tilewright_kernel::{Builder, Value};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, MemoryLayout};
 use tilewright_target::Direction;
@@ -12,11 +12,11 @@ use super::cast::cast;
 use super::elements::in_byte;
 use super::plan::Contraction;
 use super::scale::grouped;
-use super::sums::Sums;
+use super::sums::Accumulator;
 
 /// How a factor in registers is stored to the shared memory from which a unit reads it.
 #[derive(Debug, Clone)]
-pub struct FactorStore {
+pub struct OperandStore {
     /// The stores.
     pub access: SharedAccess,
     /// Bytes of shared memory for the whole factor.
@@ -34,12 +34,12 @@ impl Contraction {
     ///
     /// # Errors
     /// [`MovementError`].
-    pub fn whole_factor(&self, side: usize, means: Means<'_>) -> Result<Option<LinearLayout>, MovementError> {
+    pub fn whole_factor(&self, side: usize, context: PlanContext<'_>) -> Result<Option<LinearLayout>, MovementError> {
         let (layout, operands) = self.side(side);
-        let bits = in_byte(self.question.factors()[side]);
+        let bits = in_byte(self.problem.factors()[side]);
         let layout = match &operands.memory {
             None => grouped(layout, 1 - side, bits)?,
-            Some(_) if self.is_made(side) => grouped(&self.made_from(side, means)?, 1 - side, bits)?,
+            Some(_) if self.is_made(side) => grouped(&self.made_from(side, context)?, 1 - side, bits)?,
             Some(_) => return Ok(None),
         };
         Ok(Some(self.over_chunks(&layout, 1 - side, Dim::REGISTER, bits)?))
@@ -51,8 +51,8 @@ impl Contraction {
     }
 
     /// The elements of the registers that a chunk of a factor which is stored is made in.
-    fn made_from(&self, side: usize, means: Means<'_>) -> Result<LinearLayout, MovementError> {
-        self.stored_from(side, means.target)
+    fn made_from(&self, side: usize, context: PlanContext<'_>) -> Result<LinearLayout, MovementError> {
+        self.stored_from(side, context.target)
     }
 
     /// In which layout the registers of the scales of a factor are wanted, rows x blocks of K, for each chunk as many as the
@@ -61,9 +61,9 @@ impl Contraction {
     /// # Errors
     /// None for plans that were made here.
     pub fn whole_scales(&self, side: usize) -> Result<Option<LinearLayout>, LayoutError> {
-        let (Some(layout), Some(scale)) = (&self.scales[side], self.question.scales[side]) else { return Ok(None) };
+        let (Some(layout), Some(scale)) = (&self.scales[side], self.problem.scales[side]) else { return Ok(None) };
         let held = layout.out_bits(Dim::tensor(1));
-        let blocks = (self.question.shape[2] / scale.block).max(1).trailing_zeros();
+        let blocks = (self.problem.shape[2] / scale.block).max(1).trailing_zeros();
         extended(layout, 1, Dim::REGISTER, [held, blocks.max(held)]).map(Some)
     }
 
@@ -76,21 +76,21 @@ impl Contraction {
         &self,
         side: usize,
         registers: &LinearLayout,
-        means: Means<'_>,
-    ) -> Result<Option<FactorStore>, MovementError> {
+        context: PlanContext<'_>,
+    ) -> Result<Option<OperandStore>, MovementError> {
         let (layout, operands) = self.side(side);
         let Some(operand) = &operands.memory else { return Ok(None) };
-        let reading = Reading::of(layout, operand).map_err(MovementError::memory)?;
+        let reading = DescriptorMatch::of(layout, operand).map_err(MovementError::memory)?;
         let whole = self.over_chunks(layout, 1 - side, Dim::OFFSET, operands.in_byte())?;
         let bytes = (operand.bits / 8) << whole.in_bits(Dim::OFFSET);
-        let made = if self.is_made(side) { Some(self.made_from(side, means)?) } else { None };
+        let made = if self.is_made(side) { Some(self.made_from(side, context)?) } else { None };
         let access = match &made {
             Some(elements) => {
-                access_shared(elements, &MemoryLayout::linear(layout.clone()), operand.bits, Direction::Store, means)?
+                access_shared(elements, &MemoryLayout::linear(layout.clone()), operand.bits, Direction::Store, context)?
             }
-            None => access_shared(registers, &MemoryLayout::linear(whole), operand.bits, Direction::Store, means)?,
+            None => access_shared(registers, &MemoryLayout::linear(whole), operand.bits, Direction::Store, context)?,
         };
-        Ok(Some(FactorStore { access, bytes, alignment: reading.alignment, side, made }))
+        Ok(Some(OperandStore { access, bytes, alignment: reading.alignment, side, made }))
     }
 
     /// The same plan where the unit reads factor 0 or 1 from the program's own memory, of the whole factor, as it lies there.
@@ -103,12 +103,12 @@ impl Contraction {
         let Some(operand) = &operands.memory else {
             return Err(refused(format!("{} takes the factor from registers", self.unit_name())));
         };
-        if self.chunks() > 1 || self.question.factors()[side] != operands.number || self.is_made(side) {
+        if self.chunks() > 1 || self.problem.factors()[side] != operands.number || self.is_made(side) {
             return Err(refused("the unit reads the factor as it is, and all of K at once".to_owned()));
         }
         let axes: Vec<Dim> = own.outs().dims().collect();
         let memory = memory.transpose_outs(&axes)?;
-        let reading = Reading::of(&memory, operand).map_err(refused)?;
+        let reading = DescriptorMatch::of(&memory, operand).map_err(refused)?;
         let [rows, columns] = [0, 1].map(|axis: usize| 1u64 << reading.starts[axis].len());
         let said = |tile| reading.descriptor(operand, tile).is_some();
         if !(0..rows).all(|row| (0..columns).all(|column| said([row, column]))) {
@@ -124,7 +124,7 @@ impl Contraction {
     pub fn emit_factor_store(
         &self,
         builder: &mut Builder,
-        store: &FactorStore,
+        store: &OperandStore,
         registers: &[Value],
         scales: &[Value],
     ) -> Vec<Value> {
@@ -176,8 +176,8 @@ impl Contraction {
         builder: &mut Builder,
         factors: [&[Value]; 2],
         scales: [&[Value]; 2],
-        mut sums: Sums,
-    ) -> Sums {
+        mut sums: Accumulator,
+    ) -> Accumulator {
         for chunk in 0..self.chunks() as usize {
             let own = [0, 1].map(|side| &factors[side][self.part_of(factors[side], chunk, self.chunks() as usize)]);
             let scales = [0, 1]
@@ -199,7 +199,7 @@ impl Contraction {
         dim: Dim,
         bits: u32,
     ) -> Result<LinearLayout, LayoutError> {
-        let of_k = [self.tiling.chunk, self.question.bits()[2]].map(|of_k| of_k.saturating_sub(bits));
+        let of_k = [self.tiling.chunk, self.problem.bits()[2]].map(|of_k| of_k.saturating_sub(bits));
         extended(layout, k_axis, dim, of_k)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::leaf::{Problem, written};
 use super::{AccessAlternative, AccessSolution, MemorySynthesisError, Solution, TensorAccess};
-use crate::movement::{Reading, arranged, boxed, boxes_in};
+use crate::movement::{DescriptorMatch, arranged, boxed, boxes_in};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
 impl Problem<'_, '_> {
@@ -96,7 +96,7 @@ impl Problem<'_, '_> {
             let found = match way {
                 AccessAlternative::Lanes(_) => self.served_in(at, number, memory),
                 AccessAlternative::Operand { operand, .. } => {
-                    Reading::of(&memory.linear, operand).ok().map(|_| by_itself(0))
+                    DescriptorMatch::of(&memory.linear, operand).ok().map(|_| by_itself(0))
                 }
                 AccessAlternative::Boxes { operand, first, .. } => {
                     let boxes = boxes_in(&memory.linear, *first, self.tensor.bits, operand);

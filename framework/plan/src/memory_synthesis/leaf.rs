@@ -6,7 +6,7 @@ use super::{
 };
 use crate::layouts;
 use crate::movement::{
-    AccessWay, Accessor, Begin, Constraints, Kind, Means, SharedLayoutCandidate, access_shared, choose_memory_begun,
+    AccessWay, Accessor, Begin, Constraints, Kind, PlanContext, SharedLayoutCandidate, access_shared, choose_memory_begun,
     least_wavefronts,
 };
 use tilewright_layout::cute::{self, CuteLayout, Swizzle};
@@ -26,7 +26,7 @@ pub(super) struct Problem<'q, 'a> {
     pub(super) accesses: &'q [TensorAccess<'a>],
     /// The layouts of the accesses, axes in order.
     pub(super) layouts: Vec<Option<LinearLayout>>,
-    pub(super) means: Means<'a>,
+    pub(super) context: PlanContext<'a>,
     /// The layout that the program gives.
     pub(super) given: Option<StrideTerm>,
     /// What swizzles there may be, and how many are looked at.
@@ -65,12 +65,12 @@ impl<'q> Problem<'q, '_> {
         let low = chosen.term.assigned().unwrap_or_default();
         let packing = Packing::new(&self.axes, low.get(..self.byte_bits()).unwrap_or_default());
         let layout = packing.registers(self.layout(chosen.access)?)?;
-        let (target, rows) = chosen.lanes.alone(self.means.target, self.means.instructions);
-        let means = Means::of(&target).with_instructions(&rows);
+        let (target, rows) = chosen.lanes.alone(self.context.target, self.context.instructions);
+        let context = PlanContext::of(&target).with_instructions(&rows);
         let numbered =
             (u64::from(self.unit_bits()) << rank(layout.columns_of(Dim::REGISTER))) / (8 * chosen.lanes.bytes);
         let accessor = self.accessor(chosen, layout);
-        let wavefronts = least_wavefronts(&accessor, self.unit_bits(), means)?;
+        let wavefronts = least_wavefronts(&accessor, self.unit_bits(), context)?;
         let alike = match accessor.direction {
             Direction::Store => accessor.layout.columns_of(Dim::WARP).iter().filter(|column| **column == 0).count(),
             Direction::Load => 0,
@@ -106,26 +106,26 @@ impl<'q> Problem<'q, '_> {
         let mut accessors: Vec<Accessor> =
             chosen.iter().zip(layouts).map(|(one, layout)| self.accessor(one, layout)).collect();
         let alone: Vec<_> =
-            chosen.iter().map(|one| one.lanes.alone(self.means.target, self.means.instructions)).collect();
-        let means: Vec<_> = alone.iter().map(|(target, rows)| Means::of(target).with_instructions(rows)).collect();
-        let (unit, target) = (self.unit_bits(), self.means.target);
+            chosen.iter().map(|one| one.lanes.alone(self.context.target, self.context.instructions)).collect();
+        let context: Vec<_> = alone.iter().map(|(target, rows)| PlanContext::of(target).with_instructions(rows)).collect();
+        let (unit, target) = (self.unit_bits(), self.context.target);
         let begin = begin(chosen, rest, &packing, within.len());
         // What lanes fetch side by side fills its wavefronts whatever the swizzle: others say what is best.
         let fetched: Vec<bool> = chosen.iter().map(|one| one.lanes.is_fetched()).collect();
         let says = |at: &usize| !fetched[*at] || fetched.iter().all(|fetched| *fetched);
         let sides: Vec<usize> = (0..chosen.len()).filter(says).collect();
         let weighed: Vec<Accessor> = sides.iter().map(|&at| accessors[at].clone()).collect();
-        let own: Vec<Means<'_>> = sides.iter().map(|&at| means[at]).collect();
+        let own: Vec<PlanContext<'_>> = sides.iter().map(|&at| context[at]).collect();
         let choice = choose_memory_begun(&weighed, unit, &begin, &self.constraints, target, &own)?;
         let best = choice.chosen();
         let memory = packing.memory(&best.memory)?;
         let mut served = Vec::new();
-        for (one, (accessor, means)) in chosen.iter().zip(accessors.iter_mut().zip(&means)) {
+        for (one, (accessor, context)) in chosen.iter().zip(accessors.iter_mut().zip(&context)) {
             let layout = self.fetched(one, &memory)?;
             if let Some(layout) = &layout {
                 accessor.layout = packing.registers(layout)?;
             }
-            served.push(AccessSolution { fetched: layout, ..self.served(one, accessor, &best.memory, *means)? });
+            served.push(AccessSolution { fetched: layout, ..self.served(one, accessor, &best.memory, *context)? });
         }
         self.solution(best, &packing, term, served)
     }
@@ -144,9 +144,9 @@ impl<'q> Problem<'q, '_> {
         chosen: &Chosen<'_>,
         accessor: &Accessor,
         memory: &MemoryLayout,
-        means: Means<'_>,
+        context: PlanContext<'_>,
     ) -> Result<AccessSolution, MemorySynthesisError> {
-        let plan = access_shared(&accessor.layout, memory, self.unit_bits(), accessor.direction, means)?;
+        let plan = access_shared(&accessor.layout, memory, self.unit_bits(), accessor.direction, context)?;
         Ok(AccessSolution {
             access: self.accesses[chosen.access].name.clone(),
             way: chosen.way,
@@ -154,7 +154,7 @@ impl<'q> Problem<'q, '_> {
             bytes: chosen.lanes.bytes,
             term: Some(chosen.term.clone()),
             wavefronts: plan.wavefronts(),
-            least: least_wavefronts(accessor, self.unit_bits(), means)?,
+            least: least_wavefronts(accessor, self.unit_bits(), context)?,
             issued: plan.issued(),
             fetched: None,
         })
@@ -166,10 +166,10 @@ impl<'q> Problem<'q, '_> {
         let term =
             StrideTerm::of_access(layout, lanes, self.tensor.bits).ok().filter(|term| term.admits(&memory.linear))?;
         let chosen = Chosen { access, way, lanes, term };
-        let (target, rows) = lanes.alone(self.means.target, self.means.instructions);
+        let (target, rows) = lanes.alone(self.context.target, self.context.instructions);
         let fetched = self.fetched(&chosen, memory).ok()?;
         let accessor = self.accessor(&chosen, fetched.clone().unwrap_or_else(|| layout.clone()));
-        let served = self.served(&chosen, &accessor, memory, Means::of(&target).with_instructions(&rows)).ok()?;
+        let served = self.served(&chosen, &accessor, memory, PlanContext::of(&target).with_instructions(&rows)).ok()?;
         Some(AccessSolution { fetched, ..served })
     }
 

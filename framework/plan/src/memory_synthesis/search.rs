@@ -2,7 +2,7 @@
 
 use super::leaf::{Chosen, Problem};
 use super::{AccessConstraint, MemorySynthesisError, SharedTensor, Solution, StrideTerm, TensorAccess};
-use crate::movement::{Constraints, Kind, Means};
+use crate::movement::{Constraints, Kind, PlanContext};
 use tilewright_layout::cute::{ComposedLayout, to_memory};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
@@ -32,9 +32,9 @@ impl Default for SearchBounds {
 pub fn solve(
     tensor: &SharedTensor,
     accesses: &[TensorAccess<'_>],
-    means: &Means<'_>,
+    context: &PlanContext<'_>,
 ) -> Result<Solution, MemorySynthesisError> {
-    solve_with(tensor, accesses, means, &SearchBounds::default())
+    solve_with(tensor, accesses, context, &SearchBounds::default())
 }
 
 /// As [`solve`], within bounds of one's own.
@@ -44,10 +44,10 @@ pub fn solve(
 pub fn solve_with<'a>(
     tensor: &SharedTensor,
     accesses: &[TensorAccess<'a>],
-    means: &Means<'a>,
+    context: &PlanContext<'a>,
     options: &SearchBounds,
 ) -> Result<Solution, MemorySynthesisError> {
-    let problem = checked(tensor, accesses, means, options)?;
+    let problem = checked(tensor, accesses, context, options)?;
     let (fixed, reasons) = problem.fixed()?;
     let ways = match problem.ways() {
         Ok(ways) => ways,
@@ -77,9 +77,9 @@ pub fn serve(
     tensor: &SharedTensor,
     accesses: &[TensorAccess<'_>],
     memory: &MemoryLayout,
-    means: &Means<'_>,
+    context: &PlanContext<'_>,
 ) -> Result<Solution, MemorySynthesisError> {
-    let problem = checked(tensor, accesses, means, &SearchBounds::default())?;
+    let problem = checked(tensor, accesses, context, &SearchBounds::default())?;
     let wrong =
         |reason| MemorySynthesisError::Given { layout: format!("{:?}", memory.linear.bases_of(Dim::OFFSET)), reason };
     problem.in_fixed(None, memory).map_err(wrong)
@@ -88,7 +88,7 @@ pub fn serve(
 fn checked<'q, 'a>(
     tensor: &'q SharedTensor,
     accesses: &'q [TensorAccess<'a>],
-    means: &Means<'a>,
+    context: &PlanContext<'a>,
     options: &SearchBounds,
 ) -> Result<Problem<'q, 'a>, MemorySynthesisError> {
     if !tensor.bits.is_power_of_two() || tensor.bits > 128 {
@@ -101,7 +101,7 @@ fn checked<'q, 'a>(
     let axes: Vec<u32> = tensor.shape.iter().map(|size| size.ilog2()).collect();
     let layouts = accesses.iter().map(|access| in_order(access, &axes)).collect::<Result<Vec<_>, _>>()?;
     let constraints = Constraints { kinds: options.kinds.clone(), budget: options.budget, ..Constraints::default() };
-    Ok(Problem { tensor, layouts, accesses, means: *means, given: given(tensor)?, constraints, axes })
+    Ok(Problem { tensor, layouts, accesses, context: *context, given: given(tensor)?, constraints, axes })
 }
 
 /// An access's layout with its axes in order.

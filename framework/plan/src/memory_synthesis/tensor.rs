@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::movement::{AccessWay, Means};
+use crate::movement::{AccessWay, PlanContext};
 use tilewright_layout::cute::CuteLayout;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{BoxOperand, Direction, Instruction, InstructionKind, MemoryOperand, Operand};
+use tilewright_target::{TensorCopyOperand, Direction, Instruction, InstructionKind, MemoryOperand, Operand};
 
 /// A tensor in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub enum AccessAlternative<'a> {
         /// The row of the instruction table.
         row: &'a str,
         /// The box.
-        operand: &'a BoxOperand,
+        operand: &'a TensorCopyOperand,
         /// The axis along which elements lie together in global memory.
         first: Dim,
     },
@@ -109,24 +109,24 @@ pub struct TensorAccess<'a> {
 impl<'a> TensorAccess<'a> {
     /// Registers are stored, by plain stores and rows that move.
     #[must_use]
-    pub fn store(name: &str, layout: LinearLayout, means: &Means<'a>) -> Self {
-        Self::of_registers(name, layout, Direction::Store, means)
+    pub fn store(name: &str, layout: LinearLayout, context: &PlanContext<'a>) -> Self {
+        Self::of_registers(name, layout, Direction::Store, context)
     }
 
     /// Registers are loaded, by plain loads and rows that move.
     #[must_use]
-    pub fn load(name: &str, layout: LinearLayout, means: &Means<'a>) -> Self {
-        Self::of_registers(name, layout, Direction::Load, means)
+    pub fn load(name: &str, layout: LinearLayout, context: &PlanContext<'a>) -> Self {
+        Self::of_registers(name, layout, Direction::Load, context)
     }
 
     /// What global memory has is copied: lanes bring what the layout says, registers in the order of global memory; by
     /// rows that copy, or by plain stores of what was loaded.
     #[must_use]
-    pub fn copy(name: &str, layout: LinearLayout, means: &Means<'a>) -> Self {
+    pub fn copy(name: &str, layout: LinearLayout, context: &PlanContext<'a>) -> Self {
         let lane_bits = layout.in_bits(Dim::LANE);
-        let rows = means.instructions.iter().filter(|row| row.kind == InstructionKind::AsyncCopy);
+        let rows = context.instructions.iter().filter(|row| row.kind == InstructionKind::AsyncCopy);
         let copies = rows.filter_map(|row| AccessWay::of_row(row, lane_bits)).map(AccessAlternative::Lanes);
-        let stores = AccessWay::plain(means.target, Direction::Store).into_iter().map(AccessAlternative::Lanes);
+        let stores = AccessWay::plain(context.target, Direction::Store).into_iter().map(AccessAlternative::Lanes);
         Self { from_global: true, ways: copies.chain(stores).collect(), ..Self::new(name, Some(layout)) }
     }
 
@@ -173,12 +173,12 @@ impl<'a> TensorAccess<'a> {
         Self { name: name.to_owned(), layout, weight: 1, from_global: false, ways: Vec::new() }
     }
 
-    fn of_registers(name: &str, layout: LinearLayout, direction: Direction, means: &Means<'a>) -> Self {
+    fn of_registers(name: &str, layout: LinearLayout, direction: Direction, context: &PlanContext<'a>) -> Self {
         let lane_bits = layout.in_bits(Dim::LANE);
-        let rows = means.instructions.iter().filter(|row| row.kind == InstructionKind::SharedMove);
+        let rows = context.instructions.iter().filter(|row| row.kind == InstructionKind::SharedMove);
         let rows = rows.filter_map(|row| AccessWay::of_row(row, lane_bits)).filter(|way| way.direction == direction);
         let ways =
-            AccessWay::plain(means.target, direction).into_iter().chain(rows).map(AccessAlternative::Lanes).collect();
+            AccessWay::plain(context.target, direction).into_iter().chain(rows).map(AccessAlternative::Lanes).collect();
         Self { ways, ..Self::new(name, Some(layout)) }
     }
 

@@ -4,7 +4,7 @@
 //! division of the layout by the result's): all other registers, and the warps, are whole blocks apart. Where an
 //! instruction's elements are wider than the matrix', each is as many neighbours along a row.
 
-use super::Means;
+use super::PlanContext;
 use super::block_begins::Begins;
 use tilewright_kernel::{Binary, Builder, Cast, Element, Op, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
@@ -46,9 +46,9 @@ impl BlockLoads {
     /// says them, then the first in the table; `None` where no row loads tiles of this layout of registers, lanes and warps
     /// with two axes.
     #[must_use]
-    pub fn new(layout: &LinearLayout, source: &BlockSource, element_bits: u32, means: Means<'_>) -> Option<Self> {
-        let unit = u64::from(means.target.global.transaction_bytes.max(1));
-        let rows = means.instructions.iter().filter(|row| row.kind == InstructionKind::GlobalMove);
+    pub fn new(layout: &LinearLayout, source: &BlockSource, element_bits: u32, context: PlanContext<'_>) -> Option<Self> {
+        let unit = u64::from(context.target.global.transaction_bytes.max(1));
+        let rows = context.instructions.iter().filter(|row| row.kind == InstructionKind::GlobalMove);
         let ways = rows.filter_map(|row| Some((Self::by(row, layout, *source, element_bits, unit)?, row.cycles)));
         let best = ways.min_by(|(a, of_a), (b, of_b)| {
             let by_counts = (a.accesses, a.transactions).cmp(&(b.accesses, b.transactions));
@@ -68,7 +68,7 @@ impl BlockLoads {
             Operand::Register { role, layout, .. } if role == "d" => Some(layout),
             _ => None,
         })?;
-        block.check(source.figures(element_bits)).ok()?;
+        block.check(source.stats(element_bits)).ok()?;
         let within = block.element_bits.checked_div(element_bits).filter(|within| within.is_power_of_two())?;
         let own = own_registers(result, layout, u64::from(within), source.minor)?;
         let along = u64::from(block.columns) * u64::from(within);
@@ -85,7 +85,7 @@ impl BlockLoads {
 
     /// Units that all issues of all warps touch, each issue by itself.
     fn units(&self, unit: u64) -> u64 {
-        let pitch = self.source.figures(self.element_bits).pitch;
+        let pitch = self.source.stats(self.element_bits).pitch;
         let of_block = |begin: [u64; 2]| -> u64 {
             let (minor, major) = (begin[self.source.minor], begin[1 - self.source.minor]);
             let rows = (0..u64::from(self.block.rows)).map(|row| {
@@ -139,15 +139,15 @@ impl BlockLoads {
     fn issue(&self, builder: &mut Builder, base: Value, begin: [Value; 2]) -> (Type, Op) {
         let within = self.block.element_bits / self.element_bits;
         let column = builder.binary_const(Binary::ShrS, begin[self.source.minor], within.trailing_zeros());
-        let (figures, mut begin) =
-            (self.source.figures(self.element_bits), [column, begin[1 - self.source.minor]].into_iter());
+        let (stats, mut begin) =
+            (self.source.stats(self.element_bits), [column, begin[1 - self.source.minor]].into_iter());
         let mut operands = Vec::with_capacity(self.operands.len());
         for operand in &self.operands {
             operands.push(match operand {
                 Operand::Register { .. } => continue,
-                Operand::Matrix(MatrixFigure::RowBytes) => builder.i32(figures.row_bytes as u32),
-                Operand::Matrix(MatrixFigure::Rows) => builder.i32(figures.rows as u32),
-                Operand::Matrix(MatrixFigure::Pitch) => builder.i32(figures.pitch as u32),
+                Operand::Matrix(MatrixFigure::RowBytes) => builder.i32(stats.row_bytes as u32),
+                Operand::Matrix(MatrixFigure::Rows) => builder.i32(stats.rows as u32),
+                Operand::Matrix(MatrixFigure::Pitch) => builder.i32(stats.pitch as u32),
                 Operand::Coordinate => begin.next().unwrap_or(column),
                 _ => base,
             });
@@ -184,7 +184,7 @@ impl BlockSource {
         if self.minor == 1 { [down, along] } else { [along, down] }
     }
 
-    fn figures(&self, element_bits: u32) -> BlockMatrix {
+    fn stats(&self, element_bits: u32) -> BlockMatrix {
         let bytes = |elements: u64| elements.saturating_mul(u64::from(element_bits / 8));
         let (columns, rows) = (self.shape[self.minor], self.shape[1 - self.minor]);
         BlockMatrix { address: self.alignment, row_bytes: bytes(columns), rows, pitch: bytes(self.pitch) }

@@ -7,7 +7,7 @@ use tilewright_layout::Dim;
 use tilewright_layout::f2::Subspace;
 use tilewright_target::{BankRow, Direction, InstructionKind, Operand, TargetDescription};
 
-use super::{Conversion, Means};
+use super::{Conversion, PlanContext};
 
 /// What no plan on the same path can go below, for the busiest warp.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,33 +40,33 @@ impl Bound {
 /// each element once; and what one lane needs, by the accesses that make that cheapest, every
 /// phase taking a wavefront of its own. A wavefront moves no more than the banks take, nor than the
 /// lanes of one phase have or want by the widest access that a lane's elements fill.
-pub(super) fn of_shared(conversion: &Conversion, means: &Means<'_>) -> Bound {
+pub(super) fn of_shared(conversion: &Conversion, context: &PlanContext<'_>) -> Bound {
     let dst = &conversion.dst;
     let in_block = Subspace::span(dst.registers.iter().chain(&dst.threads).copied()).dimension();
-    through_memory(conversion, means, in_block, conversion.warps())
+    through_memory(conversion, context, in_block, conversion.warps())
 }
 
 /// The bound of plans that pass every element through the shared memory of a block of the cluster: the
 /// elements of the tensor, each stored once, shared evenly by the warps of all blocks; loads as in
 /// one block.
-pub(super) fn of_cluster(conversion: &Conversion, means: &Means<'_>) -> Bound {
+pub(super) fn of_cluster(conversion: &Conversion, context: &PlanContext<'_>) -> Bound {
     let dst = &conversion.dst;
     let all = Subspace::span(dst.registers.iter().chain(&dst.threads).chain(&dst.blocks).copied()).dimension();
-    through_memory(conversion, means, all, conversion.warps() << dst.blocks.len())
+    through_memory(conversion, context, all, conversion.warps() << dst.blocks.len())
 }
 
 /// The bound where so many `warps` store 2^`stored` elements.
-fn through_memory(conversion: &Conversion, means: &Means<'_>, stored: u32, warps: u64) -> Bound {
+fn through_memory(conversion: &Conversion, context: &PlanContext<'_>, stored: u32, warps: u64) -> Bound {
     let bits = u64::from(conversion.element.bits());
     let (src, dst) = (&conversion.src, &conversion.dst);
     let dimension = |columns: &[u64]| Subspace::span(columns.iter().copied()).dimension();
     let in_warp = dimension(&[&dst.registers[..], &dst.threads[..conversion.lane_bits as usize]].concat());
     let in_lane = dimension(&dst.registers);
     let in_source_lane = dimension(&src.registers);
-    let at_once = |direction, in_lane| most_at_once(means, direction, bits, bits << in_lane);
+    let at_once = |direction, in_lane| most_at_once(context, direction, bits, bits << in_lane);
     let stored = (bits << stored).div_ceil(at_once(Direction::Store, in_source_lane) * warps);
     let by_warp = (bits << in_warp).div_ceil(at_once(Direction::Load, in_lane));
-    let by_lane = ways(means, Direction::Load).map(|way| {
+    let by_lane = ways(context, Direction::Load).map(|way| {
         let slot_bits = way.slot_bits.unwrap_or(conversion.lane_bits);
         (bits << in_lane).div_ceil(way.held) << slot_bits.saturating_sub(way.phase_bits)
     });
@@ -76,8 +76,8 @@ fn through_memory(conversion: &Conversion, means: &Means<'_>, stored: u32, warps
 
 /// The most bits of different elements that one wavefront can move, where a lane has `held` bits of
 /// elements of `element` bits.
-pub(super) fn most_at_once(means: &Means<'_>, direction: Direction, element: u64, held: u64) -> u64 {
-    let filled = ways(means, direction).filter(|way| (element..=held).contains(&way.held));
+pub(super) fn most_at_once(context: &PlanContext<'_>, direction: Direction, element: u64, held: u64) -> u64 {
+    let filled = ways(context, direction).filter(|way| (element..=held).contains(&way.held));
     filled.map(|way| way.at_once).max().unwrap_or(1).max(1)
 }
 
@@ -102,14 +102,14 @@ impl Way {
 }
 
 /// The plain accesses and those by rows of the instruction table.
-fn ways<'a>(means: &'a Means<'_>, direction: Direction) -> impl Iterator<Item = Way> + 'a {
-    let target = means.target;
+fn ways<'a>(context: &'a PlanContext<'_>, direction: Direction) -> impl Iterator<Item = Way> + 'a {
+    let target = context.target;
     let plain = target
         .shared
         .access_bits
         .iter()
         .filter_map(move |&bits| Some(Way::new(u64::from(bits), None, bits, target.bank_row(direction, bits)?)));
-    let moves = means.instructions.iter().filter(|row| row.kind == InstructionKind::SharedMove);
+    let moves = context.instructions.iter().filter(|row| row.kind == InstructionKind::SharedMove);
     let rows = moves.filter_map(move |row| {
         let data = row.operands.iter().find_map(|operand| match operand {
             Operand::Access { data, .. } => Some(data),

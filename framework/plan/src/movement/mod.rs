@@ -15,9 +15,9 @@ mod conversion;
 mod convert;
 mod copy;
 mod error;
-mod figures;
+mod stats;
 mod gather;
-mod means;
+mod context;
 mod memory;
 mod prefetch;
 mod price;
@@ -40,34 +40,34 @@ pub use bound::Bound;
 pub use check::check_block;
 pub(crate) use check::check_size;
 pub use choose::{
-    Accessor, AccessorFigures, Begin, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, ScratchLayout,
-    SharedLayoutCandidate, choose_memory,
+    Accessor, AccessorStats, Begin, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, ScratchLayout,
+    SharedLayoutCandidate, choose_shared_layout,
 };
 pub(crate) use choose::{choose_memory_begun, least_wavefronts};
 pub use conversion::Conversion;
 pub use convert::{Path, Plan, Rounds, candidates, convert};
 pub(crate) use copy::boxes_in;
 pub use copy::{
-    BoxCopy, BoxSource, CopyQuestion, PointedCopy, PointedQuestion, SharedCopy, boxed, consecutive_copy, copy_boxes,
-    copy_from_shared, copy_pointed, copy_to_shared,
+    TensorCopy, TensorCopySource, AsyncCopySpec, PointerCopy, PointerCopySpec, SharedCopy, boxed, consecutive_copy, plan_tensor_copy,
+    copy_from_shared, plan_pointer_copy, copy_to_shared,
 };
 pub use error::MovementError;
-pub use figures::PlanFigures;
+pub use stats::PlanStats;
 pub use gather::{Gather, gather, gathers};
-pub use means::Means;
+pub use context::PlanContext;
 pub use memory::{
     AccessWay, AxisStride, BankModel, ConflictError, Conflicts, GlobalAccess, GlobalPlace, GlobalTensor, SharedAccess,
     SlotBit, access_global, access_shared, coalesced_layout, conflicts,
 };
-pub use prefetch::{Prefetch, PrefetchQuestion, prefetch};
+pub use prefetch::{Prefetch, PrefetchSpec, prefetch};
 pub use price::{cost, slots};
 pub use price::{slots_with_accesses, waited};
-pub use reading::{Reading, arranged};
+pub use reading::{DescriptorMatch, arranged};
 pub use reduce::{Reduction, reduce, reductions};
 pub use rejected::Rejected;
 pub(crate) use rejected::best_of;
 pub use scan::{Scan, ScanDirection, scan};
 pub use shared_bits::SharedBits;
-pub use tensor_allotment::{TensorAllotment, first_warp};
+pub use tensor_allotment::{TensorMemoryAllocation, first_warp};
 pub use tensor_memory::{TensorMoves, TensorTable};
 pub use tuples::Combine;

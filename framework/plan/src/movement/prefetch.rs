@@ -4,13 +4,13 @@
 //! some tiles later.
 
 use super::tile::only_where;
-use super::{Means, MovementError, Rejected, best_of};
+use super::{PlanContext, MovementError, Rejected, best_of};
 use tilewright_kernel::{Binary, Builder, Compare, Counts, Op, SpecialRegister, Value};
 use tilewright_target::{BlockMatrix, BlockOperand, Instruction, InstructionKind, MatrixFigure, Operand};
 
 /// Which tiles of which matrix. Sizes of tiles and warps are powers of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PrefetchQuestion {
+pub struct PrefetchSpec {
     /// Rows and columns of a tile.
     pub tile: [u64; 2],
     /// Rows and columns of the matrix.
@@ -38,7 +38,7 @@ pub struct Prefetch {
     pub counts: Counts,
     /// The other rows that are closed, each with the reason.
     pub closed: Vec<Rejected<String>>,
-    question: PrefetchQuestion,
+    problem: PrefetchSpec,
     operands: Vec<Operand>,
     /// Columns of the instruction for each of the question.
     scale: u32,
@@ -50,14 +50,14 @@ pub struct Prefetch {
 /// # Errors
 /// [`MovementError::Impossible`] where no row prefetches tiles of this matrix, [`MovementError::Memory`] for sizes that
 /// no tile has.
-pub fn prefetch<'a>(question: &PrefetchQuestion, means: impl Into<Means<'a>>) -> Result<Prefetch, MovementError> {
-    let means = means.into();
-    let sizes = question.tile.into_iter().chain([question.warps, question.element_bits.into()]);
+pub fn prefetch<'a>(problem: &PrefetchSpec, context: impl Into<PlanContext<'a>>) -> Result<Prefetch, MovementError> {
+    let context = context.into();
+    let sizes = problem.tile.into_iter().chain([problem.warps, problem.element_bits.into()]);
     if let Some(size) = sizes.into_iter().find(|size| !size.is_power_of_two()) {
         return Err(MovementError::memory(format!("{size} is no size of a tile: expected a power of two")));
     }
-    let rows = means.instructions.iter().filter(|row| row.kind == InstructionKind::Prefetch);
-    let (best, closed) = best_of(rows.map(|row| (row.name.clone(), Prefetch::by(row, question))), Prefetch::score);
+    let rows = context.instructions.iter().filter(|row| row.kind == InstructionKind::Prefetch);
+    let (best, closed) = best_of(rows.map(|row| (row.name.clone(), Prefetch::by(row, problem))), Prefetch::score);
     let reasons = match best {
         Some(best) => return Ok(Prefetch { closed, ..best }),
         None if closed.is_empty() => "the target's table has no row that prefetches".to_owned(),
@@ -67,30 +67,30 @@ pub fn prefetch<'a>(question: &PrefetchQuestion, means: impl Into<Means<'a>>) ->
 }
 
 impl Prefetch {
-    fn by(row: &Instruction, question: &PrefetchQuestion) -> Result<Self, String> {
+    fn by(row: &Instruction, problem: &PrefetchSpec) -> Result<Self, String> {
         let block = row.operands.iter().find_map(|operand| match operand {
             Operand::Block(block) => Some(block),
             _ => None,
         });
         let block: &BlockOperand = block.ok_or("it names no block of a matrix")?;
-        if !question.element_bits.is_multiple_of(block.element_bits) {
+        if !problem.element_bits.is_multiple_of(block.element_bits) {
             return Err(format!("its elements of {} bits are no part of the matrix'", block.element_bits));
         }
-        block.check(question.figures())?;
-        let scale = question.element_bits / block.element_bits;
+        block.check(problem.stats())?;
+        let scale = problem.element_bits / block.element_bits;
         let size = [u64::from(block.rows), u64::from(block.columns / scale)];
         if size.iter().any(|size| !size.is_power_of_two()) {
             return Err("its block is no tile of whole elements".to_owned());
         }
-        let blocks = [0, 1].map(|axis| question.tile[axis].div_ceil(size[axis]));
-        let prefetches = (blocks[0] * blocks[1]).div_ceil(question.warps);
+        let blocks = [0, 1].map(|axis| problem.tile[axis].div_ceil(size[axis]));
+        let prefetches = (blocks[0] * blocks[1]).div_ceil(problem.warps);
         Ok(Self {
             instruction: row.name.clone(),
             block: size,
             blocks,
             counts: Counts { prefetches, ..Counts::default() },
             closed: Vec::new(),
-            question: *question,
+            problem: *problem,
             operands: row.operands.clone(),
             scale,
         })
@@ -98,20 +98,20 @@ impl Prefetch {
 
     fn score(&self) -> (u64, u64, u32) {
         let brought = self.blocks.iter().chain(&self.block).product::<u64>();
-        (self.counts.prefetches, brought - self.question.tile.iter().product::<u64>(), self.scale)
+        (self.counts.prefetches, brought - self.problem.tile.iter().product::<u64>(), self.scale)
     }
 
     /// The matrix and its tiles.
     #[must_use]
-    pub fn question(&self) -> PrefetchQuestion {
-        self.question
+    pub fn problem(&self) -> PrefetchSpec {
+        self.problem
     }
 
     /// Writes the prefetch of the tile that begins at a column and a row, both the same in all lanes, of the matrix at
     /// `base`. What of it is outside of the matrix is left out.
     pub fn emit(&self, builder: &mut Builder, base: Value, [column, row]: [Value; 2]) {
         let all = self.blocks[0] * self.blocks[1];
-        let warps = self.question.warps.min(all);
+        let warps = self.problem.warps.min(all);
         let warp = builder.special(SpecialRegister::Warp);
         let mut issues = Vec::new();
         for turn in 0..self.counts.prefetches {
@@ -124,7 +124,7 @@ impl Prefetch {
             });
             issues.push(self.issue(builder, base, begin));
         }
-        if warps == self.question.warps {
+        if warps == self.problem.warps {
             return issues.into_iter().for_each(|issue| builder.effect(issue));
         }
         let warps = builder.i32(warps as u32);
@@ -134,13 +134,13 @@ impl Prefetch {
 
     fn issue(&self, builder: &mut Builder, base: Value, [column, row]: [Value; 2]) -> Op {
         let column = builder.binary_const(Binary::Mul, column, self.scale);
-        let (figures, mut begin) = (self.question.figures(), [column, row].into_iter());
+        let (stats, mut begin) = (self.problem.stats(), [column, row].into_iter());
         let mut operands = Vec::with_capacity(self.operands.len());
         for operand in &self.operands {
             operands.push(match operand {
-                Operand::Matrix(MatrixFigure::RowBytes) => builder.i32(figures.row_bytes as u32),
-                Operand::Matrix(MatrixFigure::Rows) => builder.i32(figures.rows as u32),
-                Operand::Matrix(MatrixFigure::Pitch) => builder.i32(figures.pitch as u32),
+                Operand::Matrix(MatrixFigure::RowBytes) => builder.i32(stats.row_bytes as u32),
+                Operand::Matrix(MatrixFigure::Rows) => builder.i32(stats.rows as u32),
+                Operand::Matrix(MatrixFigure::Pitch) => builder.i32(stats.pitch as u32),
                 Operand::Coordinate => begin.next().unwrap_or(row),
                 _ => base,
             });
@@ -149,8 +149,8 @@ impl Prefetch {
     }
 }
 
-impl PrefetchQuestion {
-    fn figures(&self) -> BlockMatrix {
+impl PrefetchSpec {
+    fn stats(&self) -> BlockMatrix {
         let bytes = |elements: u64| elements.saturating_mul(u64::from(self.element_bits / 8));
         let [rows, columns] = self.matrix;
         BlockMatrix { address: self.alignment, row_bytes: bytes(columns), rows, pitch: bytes(self.pitch) }

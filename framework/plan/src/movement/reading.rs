@@ -7,11 +7,11 @@
 use crate::layouts;
 use tilewright_kernel::{Binary, Builder, Cast, Element, Type, Value};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
-use tilewright_target::{Arrangement, Described, MemoryOperand, Stride};
+use tilewright_target::{CanonicalLayout, DescriptorFields, MemoryOperand, Stride};
 
 /// How an instruction reads the tiles of a matrix.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub struct DescriptorMatch {
     /// Index of the arrangement among the operand's.
     pub arrangement: usize,
     /// The strides that the descriptor says, in bytes.
@@ -22,7 +22,7 @@ pub struct Reading {
     pub alignment: u32,
 }
 
-impl Reading {
+impl DescriptorMatch {
     /// How the instruction reads a matrix of a memory layout, from offsets in elements to dim0 x dim1.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl Reading {
     #[must_use]
     pub fn descriptor(&self, operand: &MemoryOperand, tile: [u64; 2]) -> Option<u64> {
         let mode = operand.arrangements.get(self.arrangement)?.mode;
-        operand.descriptor.encode(&Described { start: self.start(tile), strides: self.strides.clone(), mode })
+        operand.descriptor.encode(&DescriptorFields { start: self.start(tile), strides: self.strides.clone(), mode })
     }
 }
 
@@ -91,7 +91,7 @@ fn bytes(operand: &MemoryOperand) -> u64 {
 fn divided(
     places: &[Vec<u64>; 2],
     operand: &MemoryOperand,
-    arrangement: &Arrangement,
+    arrangement: &CanonicalLayout,
 ) -> Result<(Vec<u64>, [Vec<u64>; 2]), String> {
     let fields = &operand.descriptor.strides;
     let mut strides: Vec<Option<u64>> = vec![None; fields.len()];
@@ -141,7 +141,7 @@ fn power(count: u64) -> Result<u32, String> {
 /// [`LayoutError`]: sizes that are no powers of two.
 pub fn arranged(
     operand: &MemoryOperand,
-    arrangement: &Arrangement,
+    arrangement: &CanonicalLayout,
     shape: [u64; 2],
 ) -> Result<Option<LinearLayout>, LayoutError> {
     if operand.bits < 8 || operand.shape.iter().any(|size| !size.is_power_of_two()) {
@@ -188,7 +188,7 @@ type Bit = (usize, u32);
 type PlacedBit = (u32, Bit);
 
 /// The bits of coordinates whose place in an address (its log2) the arrangement says, and the others.
-fn assigned(operand: &MemoryOperand, arrangement: &Arrangement, sizes: [u32; 2]) -> Option<(Vec<PlacedBit>, Vec<Bit>)> {
+fn assigned(operand: &MemoryOperand, arrangement: &CanonicalLayout, sizes: [u32; 2]) -> Option<(Vec<PlacedBit>, Vec<Bit>)> {
     let (mut fixed, mut free) = (Vec::new(), Vec::new());
     for (axis, &size) in sizes.iter().enumerate() {
         let mut next = 0;

@@ -5,7 +5,7 @@ use tilewright_kernel::{Binary, Builder, Compare, Element, Op, Scope, SpecialReg
 
 /// Columns that a block has, and an mbarrier.
 #[derive(Debug, Clone, Copy)]
-pub struct TensorAllotment {
+pub struct TensorMemoryAllocation {
     /// The address of the first column, an `i32`.
     pub address: Value,
     /// A pointer to the mbarrier.
@@ -13,7 +13,7 @@ pub struct TensorAllotment {
     columns: u32,
 }
 
-impl TensorAllotment {
+impl TensorMemoryAllocation {
     /// Writes the kernel IR that allots columns, and an mbarrier of so many arrivals, for all warps.
     pub fn new(builder: &mut Builder, columns: u32, arrivals: u32) -> Self {
         let (word, mbarrier) = (builder.shared_buffer(4, 4), builder.shared_buffer(8, 8));

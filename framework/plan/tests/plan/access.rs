@@ -3,7 +3,7 @@
 
 use tilewright_testkit::machines;
 
-use machines::accesses::{distributed, memory, questions};
+use machines::accesses::{distributed, memory, problems};
 use machines::machine;
 use proptest::prelude::*;
 use tilewright_kernel::Counts;
@@ -30,8 +30,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn memory_and_registers_hold_what_their_layouts_say(question in questions()) {
-        check(&question.registers, &question.memory, question.bits);
+    fn memory_and_registers_hold_what_their_layouts_say(problem in problems()) {
+        check(&problem.registers, &problem.memory, problem.bits);
     }
 }
 
@@ -41,8 +41,8 @@ fn registers_in_any_order_make_a_vector() {
     let registers = distributed(&[2, 32, 1, 4, 8, 16], 0, 6);
     let (store, load) = check(&registers, &memory(&[1, 2, 4, 8, 16, 32], &[]), 32);
     assert_eq!((store.vector_elements, load.vector_elements), (4, 4));
-    assert_eq!(store.figures.counts, Counts { shared_stores: 2, wavefronts_stored: 8, ..Counts::default() });
-    assert_eq!(store.figures.above_bound, None);
+    assert_eq!(store.stats.counts, Counts { shared_stores: 2, wavefronts_stored: 8, ..Counts::default() });
+    assert_eq!(store.stats.above_bound, None);
 }
 
 #[test]
@@ -51,22 +51,22 @@ fn a_column_of_a_plain_layout_conflicts_and_padding_cures_it() {
     let columns = distributed(&[4, 8, 16, 32, 1, 2], 2, 6);
     let offsets = [1, 2, 4, 8, 16, 32];
     let (plain, _) = check(&columns, &memory(&offsets, &[]), 32);
-    assert_eq!(plain.figures.counts.wavefronts_stored, 2 * 8);
-    assert!(plain.figures.above_bound.is_some());
+    assert_eq!(plain.stats.counts.wavefronts_stored, 2 * 8);
+    assert!(plain.stats.above_bound.is_some());
     let (padded, _) = check(&columns, &memory(&offsets, &[(8, 1)]), 32);
-    assert_eq!(padded.figures.counts.wavefronts_stored, 2);
-    assert_eq!(padded.figures.above_bound, None);
+    assert_eq!(padded.stats.counts.wavefronts_stored, 2);
+    assert_eq!(padded.stats.above_bound, None);
     // Or a swizzle: the row is added to the column.
     let (swizzled, _) = check(&columns, &memory(&[1, 2, 4, 8 ^ 1, 16 ^ 2, 32 ^ 4], &[]), 32);
-    assert_eq!((swizzled.figures.counts, swizzled.figures.above_bound), (padded.figures.counts, None));
+    assert_eq!((swizzled.stats.counts, swizzled.stats.above_bound), (padded.stats.counts, None));
 }
 
 #[test]
 fn copies_are_stored_once_and_loaded_by_all() {
     let copies = distributed(&[0, 1, 2, 0, 0], 1, 2);
     let (store, load) = check(&copies, &memory(&[1, 2], &[]), 32);
-    assert_eq!(store.figures.counts, Counts { shared_stores: 1, wavefronts_stored: 1, ..Counts::default() });
-    assert_eq!(load.figures.counts, Counts { shared_loads: 1, wavefronts_loaded: 1, ..Counts::default() });
+    assert_eq!(store.stats.counts, Counts { shared_stores: 1, wavefronts_stored: 1, ..Counts::default() });
+    assert_eq!(load.stats.counts, Counts { shared_loads: 1, wavefronts_loaded: 1, ..Counts::default() });
 }
 
 #[test]

@@ -10,7 +10,7 @@ use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::conversion_kernel;
 use tilewright_plan::movement;
-use tilewright_plan::movement::{Means, Path, Plan, slots};
+use tilewright_plan::movement::{PlanContext, Path, Plan, slots};
 use tilewright_verify::{check_emulated, conversion_case};
 
 /// A layout of `2^bits` elements, rows of four, by the columns of its registers, lanes, warps and blocks.
@@ -22,11 +22,11 @@ fn layout(bits: u32, [registers, lanes, warps, blocks]: [&[u64]; 4]) -> LinearLa
 }
 
 /// Checks every candidate.
-fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32, means: Means<'_>) -> Vec<Plan> {
-    let (plans, closed) = movement::candidates(src, dst, bits, means).expect("the question is sound");
+fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32, context: PlanContext<'_>) -> Vec<Plan> {
+    let (plans, closed) = movement::candidates(src, dst, bits, context).expect("the question is sound");
     assert!(!plans.is_empty(), "{closed:?}\nfrom\n{src}\nto\n{dst}");
     for plan in &plans {
-        if let Err(wrong) = conversion_case([src, dst], bits, plan, means).and_then(|case| check_emulated(&case, means))
+        if let Err(wrong) = conversion_case([src, dst], bits, plan, context).and_then(|case| check_emulated(&case, context))
         {
             panic!("{} of {bits} bits: {wrong}\nfrom\n{src}\nto\n{dst}", plan.path);
         }
@@ -35,7 +35,7 @@ fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32, means: Means<'_>
 }
 
 fn only(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Plan {
-    let plans = check_all(src, dst, bits, Means::of(&machine()));
+    let plans = check_all(src, dst, bits, PlanContext::of(&machine()));
     assert_eq!(plans.len(), 1, "one way leads across blocks");
     plans.into_iter().next().expect("a plan")
 }
@@ -96,23 +96,23 @@ proptest! {
 
     #[test]
     fn layouts_of_clusters_convert(pair in pairs(0, false)) {
-        check_all(&pair.src, &pair.dst, pair.bits, Means::of(&machine()));
+        check_all(&pair.src, &pair.dst, pair.bits, PlanContext::of(&machine()));
     }
 
     #[test]
     fn layouts_of_clusters_that_mix_bits_convert(pair in pairs(6, true)) {
-        check_all(&pair.src, &pair.dst, pair.bits, Means::of(&machine()));
+        check_all(&pair.src, &pair.dst, pair.bits, PlanContext::of(&machine()));
     }
 
     /// Where scratch is short, rounds are made or the way is closed; never is the result wrong.
     #[test]
     fn short_scratch_is_respected(pair in pairs(3, true), bytes in prop::sample::select(vec![64u64, 128, 256])) {
         let target = machine();
-        let means = Means::of(&target).with_scratch(bytes);
-        let (plans, _) = movement::candidates(&pair.src, &pair.dst, pair.bits, means).expect("sound");
+        let context = PlanContext::of(&target).with_scratch(bytes);
+        let (plans, _) = movement::candidates(&pair.src, &pair.dst, pair.bits, context).expect("sound");
         for plan in &plans {
-            prop_assert!(plan.figures.shared_bytes <= bytes);
-            let proved = conversion_case([&pair.src, &pair.dst], pair.bits, plan, means).and_then(|case| check_emulated(&case, means));
+            prop_assert!(plan.stats.shared_bytes <= bytes);
+            let proved = conversion_case([&pair.src, &pair.dst], pair.bits, plan, context).and_then(|case| check_emulated(&case, context));
             prop_assert!(proved.is_ok(), "{}: {}", plan.path, proved.expect_err("shown"));
         }
     }
@@ -136,9 +136,9 @@ fn a_register_and_the_block_change_places() {
         cluster_barriers: 2,
         ..Counts::default()
     };
-    assert_eq!((plan.path, plan.figures.counts, plan.blocks()), (Path::Cluster, expected, 2));
-    assert_eq!((plan.figures.above_bound, plan.figures.shared_bytes), (None, 64));
-    assert_eq!(slots(&plan.figures.counts), 24.0);
+    assert_eq!((plan.path, plan.stats.counts, plan.blocks()), (Path::Cluster, expected, 2));
+    assert_eq!((plan.stats.above_bound, plan.stats.shared_bytes), (None, 64));
+    assert_eq!(slots(&plan.stats.counts), 24.0);
 }
 
 #[test]
@@ -146,11 +146,11 @@ fn loads_go_to_the_own_block_where_it_has_the_element() {
     // Register 1 is of the other block in the first block, of the own in the second.
     let (src, dst) = (of_two_blocks(&[8], [1, 2, 4], 16), of_two_blocks(&[16], [1, 2, 4], 8));
     let plan = only(&src, &dst, 32);
-    let text = conversion_kernel("k", [&src, &dst], 32, &plan, Means::of(&machine())).expect("a kernel").to_string();
+    let text = conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::of(&machine())).expect("a kernel").to_string();
     assert!(text.contains("lanes 8 warps 1 blocks 2 {"), "{text}");
     // Both blocks hold all: no load leaves its block, and only lanes and registers change.
     let copies = |lanes: [u64; 3], registers: &[u64]| layout(5, [registers, &lanes, &[], &[0]]);
-    let plans = check_all(&copies([1, 2, 4], &[8, 16]), &copies([1, 2, 8], &[4, 16]), 32, Means::of(&machine()));
+    let plans = check_all(&copies([1, 2, 4], &[8, 16]), &copies([1, 2, 8], &[4, 16]), 32, PlanContext::of(&machine()));
     assert!(plans.iter().all(|plan| plan.path != Path::Cluster && plan.blocks() == 1));
 }
 
@@ -160,8 +160,8 @@ fn copies_of_all_blocks_are_shared_out_without_leaving_the_block() {
     let (src, dst) = (layout(5, [&[8, 16], &[1, 2, 4], &[], &[0]]), of_two_blocks(&[8], [1, 2, 4], 16));
     let plan = only(&src, &dst, 32);
     assert_eq!((plan.path, plan.blocks()), (Path::Shared, 2));
-    assert_eq!((plan.figures.counts.cluster_barriers, plan.figures.counts.barriers), (0, 1));
-    let text = conversion_kernel("k", [&src, &dst], 32, &plan, Means::of(&machine())).expect("a kernel").to_string();
+    assert_eq!((plan.stats.counts.cluster_barriers, plan.stats.counts.barriers), (0, 1));
+    let text = conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::of(&machine())).expect("a kernel").to_string();
     assert!(!text.contains("cluster_address") && text.contains("special block"), "{text}");
 }
 
@@ -172,8 +172,8 @@ fn what_blocks_hold_in_parts_is_gathered_by_all() {
     let plan = only(&src, &dst, 32);
     assert_eq!(plan.path, Path::Cluster);
     // Two elements of a thread lie together; four are loaded, in two phases of half the lanes.
-    assert_eq!((plan.figures.counts.wavefronts_stored, plan.figures.counts.wavefronts_loaded), (2, 4));
-    let text = conversion_kernel("k", [&src, &dst], 32, &plan, Means::of(&machine())).expect("a kernel").to_string();
+    assert_eq!((plan.stats.counts.wavefronts_stored, plan.stats.counts.wavefronts_loaded), (2, 4));
+    let text = conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::of(&machine())).expect("a kernel").to_string();
     // Which of a thread's registers are of the own memory depends on the block: both groups are asked for.
     assert_eq!(text.matches("cluster_address").count(), 2, "{text}");
 }
@@ -184,7 +184,7 @@ fn lanes_of_a_warp_that_ask_several_blocks_take_wavefronts_of_each() {
     let (src, dst) = (of_two_blocks(&[8], [1, 2, 4], 16), of_two_blocks(&[8], [1, 2, 16], 4));
     let plan = only(&src, &dst, 32);
     assert_eq!(plan.path, Path::Cluster);
-    assert!(plan.figures.counts.wavefronts_loaded >= 2 * plan.figures.counts.shared_loads, "{:?}", plan.figures.counts);
+    assert!(plan.stats.counts.wavefronts_loaded >= 2 * plan.stats.counts.shared_loads, "{:?}", plan.stats.counts);
 }
 
 #[test]
@@ -194,10 +194,10 @@ fn rounds_wait_for_the_cluster_between_them() {
     let dst = layout(8, [&[128, 16, 32, 64], &[4, 1, 2], &[], &[8]]);
     let target = machine();
     for (bytes, rounds) in [(512, 1), (256, 2), (128, 4)] {
-        let means = Means::of(&target).with_scratch(bytes);
-        let plans = check_all(&src, &dst, 32, means);
+        let context = PlanContext::of(&target).with_scratch(bytes);
+        let plans = check_all(&src, &dst, 32, context);
         let plan = plans.iter().find(|plan| plan.path == Path::Cluster).expect("a plan");
-        assert_eq!((plan.figures.shared_bytes, plan.figures.counts.cluster_barriers), (bytes, 2 * rounds));
+        assert_eq!((plan.stats.shared_bytes, plan.stats.counts.cluster_barriers), (bytes, 2 * rounds));
     }
 }
 
@@ -223,7 +223,7 @@ fn targets_without_clusters_or_with_smaller_ones_say_so() {
 fn a_barrier_of_the_cluster_costs_what_the_target_says() {
     let (src, dst) = (of_two_blocks(&[8], [1, 2, 4], 16), of_two_blocks(&[16], [1, 2, 4], 8));
     let mut target = machine();
-    let cost = |target: &_| movement::convert(&src, &dst, 32, target).expect("a plan").figures.cost;
+    let cost = |target: &_| movement::convert(&src, &dst, 32, target).expect("a plan").stats.cost;
     let as_of_block = cost(&target);
     let mut barrier = target.costs.block_barrier.clone();
     barrier.latency += 100.0;

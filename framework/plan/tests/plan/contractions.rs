@@ -9,8 +9,8 @@ use possible_dots::planned_if_possible;
 use proptest::prelude::*;
 use tilewright_layout::{Bases, Dim, LinearLayout};
 use tilewright_plan::contract;
-use tilewright_plan::contract::{Contraction, MmaProblem, SharedOut};
-use tilewright_plan::movement::Means;
+use tilewright_plan::contract::{Contraction, MmaProblem, WarpPartition};
+use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Completion, ElementType, Instruction, InstructionKind, Operand, Semantics};
 use tilewright_verify::{check_all_emulated, contraction_cases};
 
@@ -53,21 +53,21 @@ fn rows() -> Vec<Instruction> {
     types.map(|types| row(&format!("multiply.{}", types.join(".")), 1.0, types)).into()
 }
 
-fn question(shape: [u64; 3], types: [&str; 3], warps: u32) -> MmaProblem {
+fn problem(shape: [u64; 3], types: [&str; 3], warps: u32) -> MmaProblem {
     MmaProblem::new(shape, types.map(number), 8, warps)
 }
 
-fn planned(question: &MmaProblem, rows: &[Instruction]) -> Contraction {
+fn planned(problem: &MmaProblem, rows: &[Instruction]) -> Contraction {
     let machine = machine();
-    contract::plan(question, Means::of(&machine).with_instructions(rows)).unwrap_or_else(|error| panic!("{error}"))
+    contract::plan(problem, PlanContext::of(&machine).with_instructions(rows)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn proven(plan: &Contraction, rows: &[Instruction]) {
     let machine = machine();
-    let means = Means::of(&machine).with_instructions(rows);
-    contraction_cases(plan, means)
-        .and_then(|cases| check_all_emulated(&cases, means))
-        .unwrap_or_else(|error| panic!("{:?}: {error}", plan.question));
+    let context = PlanContext::of(&machine).with_instructions(rows);
+    contraction_cases(plan, context)
+        .and_then(|cases| check_all_emulated(&cases, context))
+        .unwrap_or_else(|error| panic!("{:?}: {error}", plan.problem));
 }
 
 /// Types of `a`, `b` and the sums: those of a row, those that become one by a cast, and those that no row has.
@@ -99,39 +99,39 @@ proptest! {
         chained: bool,
         width in proptest::option::of(0u32..3),
     ) {
-        let mut question = question(bits.map(|bits| 1 << bits), TYPES[types], 1 << warp_bits);
-        question.chained = chained;
+        let mut problem = problem(bits.map(|bits| 1 << bits), TYPES[types], 1 << warp_bits);
+        problem.chained = chained;
         let (machine, rows) = (machine(), rows());
-        let means = Means::of(&machine).with_instructions(&rows);
-        question.k_width = width.map(|width| 1 << width);
-        let Some(plan) = planned_if_possible(&question, means)? else { return Ok(()) };
-        let wanted = question.k_width.unwrap_or(plan.k_width());
+        let context = PlanContext::of(&machine).with_instructions(&rows);
+        problem.k_width = width.map(|width| 1 << width);
+        let Some(plan) = planned_if_possible(&problem, context)? else { return Ok(()) };
+        let wanted = problem.k_width.unwrap_or(plan.k_width());
         prop_assert_eq!(plan.k_width(), wanted);
         prop_assert!(!chained || plan.warps()[1] == 1);
-        contraction_cases(&plan, means).and_then(|cases| check_all_emulated(&cases, means)).map_err(|error| TestCaseError::fail(format!("{question:?}: {error}")))?;
+        contraction_cases(&plan, context).and_then(|cases| check_all_emulated(&cases, context)).map_err(|error| TestCaseError::fail(format!("{problem:?}: {error}")))?;
     }
 }
 
 #[test]
 fn one_element_is_a_dot() {
     for types in TYPES {
-        let plan = planned(&question([1, 1, 1], types, 1), &rows());
+        let plan = planned(&problem([1, 1, 1], types, 1), &rows());
         proven(&plan, &rows());
     }
 }
 
 #[test]
 fn both_factors_are_read_in_one_order_of_k() {
-    let mut question = question([4, 4, 8], ["f16", "f16", "f32"], 1);
+    let mut problem = problem([4, 4, 8], ["f16", "f16", "f32"], 1);
     let rows = rows();
     // As the unit counts: K 2 in a register, the repetition above.
-    question.k_width = Some(1);
-    let plain = planned(&question, &rows);
+    problem.k_width = Some(1);
+    let plain = planned(&problem, &rows);
     let registers = |plan: &Contraction| [plan.a.bases_of(Dim::REGISTER), plan.b.bases_of(Dim::REGISTER)];
     assert_eq!(registers(&plain), [vec![vec![0, 2], vec![0, 4]], vec![vec![2, 0], vec![4, 0]]]);
     // Four side by side: both registers first, the lanes' bit above; lanes that moved along K still do.
-    question.k_width = Some(4);
-    let wide = planned(&question, &rows);
+    problem.k_width = Some(4);
+    let wide = planned(&problem, &rows);
     assert_eq!(registers(&wide), [vec![vec![0, 1], vec![0, 2]], vec![vec![1, 0], vec![2, 0]]]);
     assert_eq!(wide.a.bases_of(Dim::LANE), [[1, 0], [2, 4], [0, 4]]);
     assert_eq!(wide.b.bases_of(Dim::LANE), [[4, 1], [0, 2], [4, 0]]);
@@ -142,7 +142,7 @@ fn both_factors_are_read_in_one_order_of_k() {
 #[test]
 fn a_tile_larger_than_the_matrices_holds_copies_and_zeros() {
     let rows = rows();
-    let plan = planned(&MmaProblem { k_width: Some(2), ..question([2, 4, 2], ["f16", "f16", "f32"], 1) }, &rows);
+    let plan = planned(&MmaProblem { k_width: Some(2), ..problem([2, 4, 2], ["f16", "f16", "f32"], 1) }, &rows);
     assert_eq!(plan.row(), Some("multiply.f32.f16.f16"));
     // Rows 2 and 3 are 0 and 1 again; of K, which the unit has four of, the lanes' bit is beyond the matrices.
     assert_eq!(plan.a.bases_of(Dim::REGISTER), [[0, 1]]);
@@ -152,20 +152,20 @@ fn a_tile_larger_than_the_matrices_holds_copies_and_zeros() {
 
 #[test]
 fn the_factors_are_exchanged_where_only_that_fits() {
-    let plan = planned(&question([4, 4, 4], ["u8", "s8", "s32"], 1), &rows());
+    let plan = planned(&problem([4, 4, 4], ["u8", "s8", "s32"], 1), &rows());
     assert_eq!((plan.row(), plan.is_transposed()), (Some("multiply.s32.s8.u8"), true));
     proven(&plan, &rows());
 }
 
 #[test]
 fn the_factors_are_exchanged_where_that_saves_a_conversion() {
-    let straight = planned(&question([8, 8, 8], ["f16", "f16", "f32"], 1), &rows());
+    let straight = planned(&problem([8, 8, 8], ["f16", "f16", "f32"], 1), &rows());
     assert!(!straight.is_transposed(), "as cheap, and not transposed");
     let turned = straight.c.rename_out(Dim::tensor(0), Dim::named("x")).and_then(|layout| {
         layout.rename_out(Dim::tensor(1), Dim::tensor(0))?.rename_out(Dim::named("x"), Dim::tensor(1))
     });
     let wanted = turned.and_then(|layout| layout.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])).expect("it turns");
-    let wish = MmaProblem { wanted: Some(wanted), ..straight.question.clone() };
+    let wish = MmaProblem { wanted: Some(wanted), ..straight.problem.clone() };
     let plan = planned(&wish, &rows());
     assert!(plan.is_transposed());
     assert_eq!(plan.cost.conversion_cycles, 0.0, "registers are renamed at most");
@@ -175,12 +175,12 @@ fn the_factors_are_exchanged_where_that_saves_a_conversion() {
 #[test]
 fn the_cheapest_unit_wins() {
     let rows = [row("slow", 1000.0, ["f32", "f16", "f16"]), row("fast", 1.0, ["f32", "f16", "f16"])];
-    let asked = question([16, 16, 16], ["f16", "f16", "f32"], 1);
+    let asked = problem([16, 16, 16], ["f16", "f16", "f32"], 1);
     assert_eq!(planned(&asked, &rows).row(), Some("fast"));
     assert_eq!(planned(&asked, &rows[..1]).row(), None, "multiply-adds are cheaper than the slow one");
     let machine = machine();
-    let means = Means::of(&machine).with_instructions(&rows);
-    let (candidates, refused) = contract::candidates(&asked, means).expect("it can be weighed");
+    let context = PlanContext::of(&machine).with_instructions(&rows);
+    let (candidates, refused) = contract::candidates(&asked, context).expect("it can be weighed");
     assert!(candidates.windows(2).all(|pair| pair[0].cost.cycles() <= pair[1].cost.cycles()));
     assert!(candidates.iter().any(|candidate| candidate.unit == "slow"));
     assert!(refused.is_empty(), "{refused:?}");
@@ -190,16 +190,16 @@ fn the_cheapest_unit_wins() {
 #[test]
 fn each_way_is_found_again_and_multiplies() {
     let (machine, rows) = (machine(), rows());
-    let means = Means::of(&machine).with_instructions(&rows);
+    let context = PlanContext::of(&machine).with_instructions(&rows);
     for types in [["f16", "f16", "f32"], ["f32", "f32", "f32"]] {
         for shape in [[8, 8, 8], [16, 8, 4]] {
-            let question = question(shape, types, 4);
-            let ways = contract::ways(&question, &planned(&question, &rows), 8, means).expect("sizes are of layouts");
+            let problem = problem(shape, types, 4);
+            let ways = contract::ways(&problem, &planned(&problem, &rows), 8, context).expect("sizes are of layouts");
             assert!(ways.len() > 1, "warps are shared out in several ways");
             for way in ways {
                 let plan = planned(&way, &rows);
                 assert_eq!(plan.said(), way);
-                let shared = way.shared_out.expect("a way says it");
+                let shared = way.warp_partition.expect("a way says it");
                 assert_eq!((plan.warps(), plan.is_transposed()), (shared.warps, shared.exchanged));
                 proven(&plan, &rows);
             }
@@ -211,9 +211,9 @@ fn each_way_is_found_again_and_multiplies() {
 fn ways_that_no_block_has_are_refused() {
     let rows = rows();
     let asked = |warps, exchanged, lanes| {
-        let shared_out = Some(SharedOut { exchanged, warps, lanes });
-        let question = MmaProblem { shared_out, ..question([8, 8, 8], ["f32", "f32", "f32"], 4) };
-        contract::plan(&question, Means::of(&machine()).with_instructions(&rows))
+        let warp_partition = Some(WarpPartition { exchanged, warps, lanes });
+        let problem = MmaProblem { warp_partition, ..problem([8, 8, 8], ["f32", "f32", "f32"], 4) };
+        contract::plan(&problem, PlanContext::of(&machine()).with_instructions(&rows))
             .expect_err("no block has it")
             .to_string()
     };
@@ -226,18 +226,18 @@ fn ways_that_no_block_has_are_refused() {
 #[test]
 fn refusals_say_why() {
     let (machine, rows) = (machine(), rows());
-    let means = Means::of(&machine).with_instructions(&rows);
-    let refused = |question: &MmaProblem| match contract::plan(question, means) {
+    let context = PlanContext::of(&machine).with_instructions(&rows);
+    let refused = |problem: &MmaProblem| match contract::plan(problem, context) {
         Err(error) => error.to_string(),
-        Ok(plan) => panic!("{question:?}: {}", plan.unit_name()),
+        Ok(plan) => panic!("{problem:?}: {}", plan.unit_name()),
     };
-    let message = refused(&question([4, 4, 4], ["s32", "f16", "f32"], 1));
+    let message = refused(&problem([4, 4, 4], ["s32", "f16", "f32"], 1));
     assert!(message.contains("multiply-adds: it takes f32 for a, which has not all values of s32"), "{message}");
-    let narrow = MmaProblem { k_width: Some(64), ..question([4, 4, 8], ["f16", "f16", "f32"], 1) };
+    let narrow = MmaProblem { k_width: Some(64), ..problem([4, 4, 8], ["f16", "f16", "f32"], 1) };
     assert!(refused(&narrow).contains("a lane holds 4 elements of K at most, not 64"));
-    let message = refused(&question([256, 256, 4], ["f64", "f64", "f64"], 1));
+    let message = refused(&problem([256, 256, 4], ["f64", "f64", "f64"], 1));
     assert!(message.contains("registers of"), "{message}");
-    assert!(refused(&question([3, 4, 4], ["f16", "f16", "f32"], 1)).contains("3 is no size"));
-    assert!(refused(&MmaProblem { lanes: 16, ..question([4, 4, 4], ["f16", "f16", "f32"], 1) }).contains("16"));
-    assert!(refused(&question([4, 4, 4], ["f16", "f16", "f32"], 3)).contains("3 warps"));
+    assert!(refused(&problem([3, 4, 4], ["f16", "f16", "f32"], 1)).contains("3 is no size"));
+    assert!(refused(&MmaProblem { lanes: 16, ..problem([4, 4, 4], ["f16", "f16", "f32"], 1) }).contains("16"));
+    assert!(refused(&problem([4, 4, 4], ["f16", "f16", "f32"], 3)).contains("3 warps"));
 }

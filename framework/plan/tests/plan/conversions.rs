@@ -10,7 +10,7 @@ use machines::{machine, machine_that_crosses, machine_that_swaps};
 use proptest::prelude::*;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement;
-use tilewright_plan::movement::{Means, Path, Plan};
+use tilewright_plan::movement::{PlanContext, Path, Plan};
 use tilewright_verify::{check_emulated, conversion_case};
 
 /// Checks every candidate, with and without instructions; the plans of the machine as it is.
@@ -18,19 +18,19 @@ fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Vec<Plan> {
     let (target, instructions) = (machine(), rows());
     for lanes in [&[2][..], &[1, 4]] {
         let swapping = machine_that_swaps(lanes);
-        check_candidates(src, dst, bits, &[Means::of(&swapping)]);
+        check_candidates(src, dst, bits, &[PlanContext::of(&swapping)]);
     }
-    check_candidates(src, dst, bits, &[Means::of(&machine_that_crosses(&[1, 2, 3, 7]))]);
-    check_candidates(src, dst, bits, &[Means::of(&target), Means::of(&target).with_instructions(&instructions)])
+    check_candidates(src, dst, bits, &[PlanContext::of(&machine_that_crosses(&[1, 2, 3, 7]))]);
+    check_candidates(src, dst, bits, &[PlanContext::of(&target), PlanContext::of(&target).with_instructions(&instructions)])
 }
 
-fn check_candidates(src: &LinearLayout, dst: &LinearLayout, bits: u32, all_means: &[Means<'_>]) -> Vec<Plan> {
+fn check_candidates(src: &LinearLayout, dst: &LinearLayout, bits: u32, all_means: &[PlanContext<'_>]) -> Vec<Plan> {
     let mut all = Vec::new();
-    for &means in all_means {
-        let (plans, _) = movement::candidates(src, dst, bits, means).expect("the question is sound");
+    for &context in all_means {
+        let (plans, _) = movement::candidates(src, dst, bits, context).expect("the question is sound");
         for plan in plans {
             if let Err(wrong) =
-                conversion_case([src, dst], bits, &plan, means).and_then(|case| check_emulated(&case, means))
+                conversion_case([src, dst], bits, &plan, context).and_then(|case| check_emulated(&case, context))
             {
                 panic!("{} of {bits} bits: {wrong}\nfrom\n{src}\nto\n{dst}", plan.path);
             }
@@ -62,9 +62,9 @@ fn check_rounds(src: &LinearLayout, dst: &LinearLayout, plan: &Plan) {
     }
     let moving = (0..rounds.count()).filter(|&round| !rounds.stays(round)).count() as u64;
     assert!(
-        [moving, 2 * moving].contains(&plan.figures.counts.exchanges),
+        [moving, 2 * moving].contains(&plan.stats.counts.exchanges),
         "{moving} rounds, {:?}",
-        plan.figures.counts
+        plan.stats.counts
     );
 }
 
@@ -141,7 +141,7 @@ proptest! {
 fn a_layout_converts_to_itself_by_doing_nothing() {
     let a = layout(6, 1, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
     let plan = movement::convert(&a, &a, 16, &machine()).expect("possible");
-    assert_eq!((plan.path, plan.figures.counts, plan.figures.shared_bytes), (Path::None, Default::default(), 0));
+    assert_eq!((plan.path, plan.stats.counts, plan.stats.shared_bytes), (Path::None, Default::default(), 0));
     check_all(&a, &a, 16);
 }
 
@@ -150,7 +150,7 @@ fn renamed_registers_cost_nothing() {
     let src = layout(6, 1, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
     let dst = layout(6, 1, &[0, 1, 2, 3, 5, 4], &mixed(6, &[]));
     let plan = movement::convert(&src, &dst, 32, &machine()).expect("possible");
-    assert_eq!((plan.path, plan.figures.counts), (Path::Register, Default::default()));
+    assert_eq!((plan.path, plan.stats.counts), (Path::Register, Default::default()));
     assert!(check_all(&src, &dst, 32).iter().any(|plan| plan.path == Path::Register));
 }
 
@@ -162,7 +162,7 @@ fn a_permutation_of_lanes_is_one_exchange_a_word() {
     let plans = movement::candidates(&src, &dst, 16, &machine()).expect("sound").0;
     let exchange = plans.iter().find(|plan| plan.path == Path::Shuffle).expect("possible");
     assert_eq!(
-        (exchange.figures.counts.exchanges, exchange.figures.counts.selects, exchange.figures.bound.exchanges),
+        (exchange.stats.counts.exchanges, exchange.stats.counts.selects, exchange.stats.bound.exchanges),
         (2, 0, 2)
     );
     check_all(&src, &dst, 16);
@@ -176,8 +176,8 @@ fn the_transpose_of_seed_figure_5_needs_no_conflicts() {
     let plans = movement::candidates(&src, &dst, 32, &machine()).expect("sound").0;
     let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
     // 64 elements of 4 bytes are 8 wavefronts of 32 bytes each way, and no more are taken.
-    assert_eq!((shared.figures.counts.wavefronts_stored, shared.figures.counts.wavefronts_loaded), (8, 8));
-    assert_eq!((shared.figures.bound.wavefronts_stored, shared.figures.bound.wavefronts_loaded), (8, 8));
+    assert_eq!((shared.stats.counts.wavefronts_stored, shared.stats.counts.wavefronts_loaded), (8, 8));
+    assert_eq!((shared.stats.bound.wavefronts_stored, shared.stats.bound.wavefronts_loaded), (8, 8));
     check_all(&src, &dst, 32);
 }
 
@@ -188,13 +188,13 @@ fn columns_of_narrow_elements_are_moved_as_tiles() {
     let src = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
     let dst = layout(6, 0, &[3, 4, 5, 0, 1, 2], &mixed(6, &[]));
     let by = |matrix: bool| {
-        let tiled = |plan: &Plan| plan.figures.counts.matrix_stores + plan.figures.counts.matrix_loads > 0;
+        let tiled = |plan: &Plan| plan.stats.counts.matrix_stores + plan.stats.counts.matrix_loads > 0;
         let plans = check_all(&src, &dst, 16).into_iter();
         plans.filter(|plan| plan.path == Path::Shared).find(|plan| tiled(plan) == matrix).expect("a plan")
     };
     // 1024 bits are 4 wavefronts of 32 bytes each way; elements one by one are twice as many.
     let wavefronts = |plan: Plan| {
-        (plan.figures.counts.wavefronts_stored + plan.figures.counts.wavefronts_loaded, plan.figures.above_bound)
+        (plan.stats.counts.wavefronts_stored + plan.stats.counts.wavefronts_loaded, plan.stats.above_bound)
     };
     assert_eq!(wavefronts(by(true)), (8, None));
     assert_eq!(wavefronts(by(false)).0, 12);
@@ -207,9 +207,9 @@ fn scratch_that_does_not_fit_is_used_in_rounds() {
     let dst = layout(9, 0, &[3, 4, 5, 0, 1, 2, 6, 7, 8], &mixed(9, &[]));
     let plans = movement::candidates(&src, &dst, 64, &machine()).expect("sound").0;
     let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
-    assert_eq!(shared.figures.shared_bytes, 2048);
+    assert_eq!(shared.stats.shared_bytes, 2048);
     // Store, wait, load, wait, store, wait, load.
-    assert_eq!(shared.figures.counts.warp_barriers, 3);
+    assert_eq!(shared.stats.counts.warp_barriers, 3);
     check_all(&src, &dst, 64);
 }
 
@@ -226,8 +226,8 @@ fn warps_that_hold_the_same_store_a_share_each() {
     let plans = check_all(&src, &dst, 32);
     let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
     // A quarter of 256 bytes is two wavefronts a warp.
-    assert_eq!((shared.figures.counts.wavefronts_stored, shared.figures.counts.selects), (2, 0));
-    assert_eq!(shared.figures.bound.wavefronts_stored, 2);
+    assert_eq!((shared.stats.counts.wavefronts_stored, shared.stats.counts.selects), (2, 0));
+    assert_eq!(shared.stats.bound.wavefronts_stored, 2);
 }
 
 #[test]
@@ -236,13 +236,13 @@ fn a_plan_is_held_to_the_scratch_that_it_may_use() {
     let dst = layout(6, 0, &[1, 0, 3, 2, 5, 4], &mixed(6, &[]));
     let target = machine();
     for bytes in [64, 128, 256] {
-        let means = Means::of(&target).with_scratch(bytes);
-        let (plans, _) = movement::candidates(&src, &dst, 32, means).expect("sound");
+        let context = PlanContext::of(&target).with_scratch(bytes);
+        let (plans, _) = movement::candidates(&src, &dst, 32, context).expect("sound");
         let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
         // 64 elements of 4 bytes.
-        assert_eq!((shared.figures.shared_bytes, shared.figures.counts.warp_barriers), (bytes, 2 * 256 / bytes - 1));
-        conversion_case([&src, &dst], 32, shared, means)
-            .and_then(|case| check_emulated(&case, means))
+        assert_eq!((shared.stats.shared_bytes, shared.stats.counts.warp_barriers), (bytes, 2 * 256 / bytes - 1));
+        conversion_case([&src, &dst], 32, shared, context)
+            .and_then(|case| check_emulated(&case, context))
             .expect("the plan is right");
     }
 }
@@ -291,11 +291,11 @@ fn bytes_are_exchanged_so_that_words_cross_memory() {
     let (plans, _) = movement::candidates(&src, &dst, 8, &machine()).expect("plans");
     let of = |path: Path| plans.iter().find(|plan| plan.path == path).expect("a plan on this path");
     assert_eq!(best.path, Path::Mixed);
-    let wavefronts = |plan: &Plan| plan.figures.counts.wavefronts_stored + plan.figures.counts.wavefronts_loaded;
+    let wavefronts = |plan: &Plan| plan.stats.counts.wavefronts_stored + plan.stats.counts.wavefronts_loaded;
     assert_eq!(wavefronts(of(Path::Shared)), 8 + 32, "four bytes a lane on one side");
     assert_eq!(wavefronts(&best), 8 + 8, "four bytes a lane on both");
     assert!(
-        best.figures.counts.exchanges > 0
-            && movement::slots(&best.figures.counts) < movement::slots(&of(Path::Shared).figures.counts)
+        best.stats.counts.exchanges > 0
+            && movement::slots(&best.stats.counts) < movement::slots(&of(Path::Shared).stats.counts)
     );
 }

@@ -3,13 +3,13 @@
 
 use tilewright_testkit::machines;
 
-use machines::accesses::{memory, questions};
+use machines::accesses::{memory, problems};
 use machines::machine;
 use proptest::prelude::*;
 use tilewright_emulator::FaultKind;
 use tilewright_layout::{Bases, Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{
-    CopyQuestion, GlobalTensor, Means, MovementError, SharedCopy, consecutive_copy, copy_to_shared,
+    AsyncCopySpec, GlobalTensor, PlanContext, MovementError, SharedCopy, consecutive_copy, copy_to_shared,
 };
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics};
 use tilewright_verify::kernels::{OmittedSync, Stages};
@@ -57,17 +57,17 @@ const ONCE: Stages = Stages { buffers: 1, tensors: 1, omitted: None };
 
 fn planned(memory: &MemoryLayout, bits: u32, warps: u32, rows: &[Instruction]) -> Result<SharedCopy, MovementError> {
     let global = GlobalTensor::row_major(&[1 << memory.linear.in_bits(Dim::OFFSET)], 16);
-    let question =
-        CopyQuestion { global: &global, memory, element_bits: bits, lanes: 8, warps, masked: false, mapped: false };
-    copy_to_shared(&question, Means::of(&machine()).with_instructions(rows))
+    let problem =
+        AsyncCopySpec { global: &global, memory, element_bits: bits, lanes: 8, warps, masked: false, mapped: false };
+    copy_to_shared(&problem, PlanContext::of(&machine()).with_instructions(rows))
 }
 
 fn proved(memory: &MemoryLayout, bits: u32, copy: &SharedCopy, stages: Stages, rows: &[Instruction]) {
     let machine = machine();
-    let means = Means::of(&machine).with_instructions(rows);
+    let context = PlanContext::of(&machine).with_instructions(rows);
     let shown = || format!("{bits} bits, {:?}, {copy:#?}\n{}", memory.padding, memory.linear);
-    shared_copy_case(copy, memory, bits, stages, means)
-        .and_then(|case| check_emulated(&case, means))
+    shared_copy_case(copy, memory, bits, stages, context)
+        .and_then(|case| check_emulated(&case, context))
         .unwrap_or_else(|wrong| panic!("{wrong}\n{}", shown()));
 }
 
@@ -75,14 +75,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn memory_holds_what_its_layout_says(question in questions(), warps in 0u32..3) {
+    fn memory_holds_what_its_layout_says(problem in problems(), warps in 0u32..3) {
         for rows in [own(), consecutive(), Vec::new()] {
-            let copy = planned(&question.memory, question.bits, 1 << warps, &rows).expect("a copy");
-            proved(&question.memory, question.bits, &copy, ONCE, &rows);
-            let bytes = u64::from(question.bits / 8) << question.memory.linear.in_bits(Dim::OFFSET);
+            let copy = planned(&problem.memory, problem.bits, 1 << warps, &rows).expect("a copy");
+            proved(&problem.memory, problem.bits, &copy, ONCE, &rows);
+            let bytes = u64::from(problem.bits / 8) << problem.memory.linear.in_bits(Dim::OFFSET);
             if bytes.is_multiple_of(16) && bytes <= 256 {
                 let stages = Stages { buffers: 3, tensors: 5, omitted: None };
-                proved(&question.memory, question.bits, &copy, stages, &rows);
+                proved(&problem.memory, problem.bits, &copy, stages, &rows);
             }
         }
     }
@@ -175,7 +175,7 @@ fn what_no_row_can_copy_goes_through_registers() {
 fn what_may_not_be_there_takes_a_row_with_a_predicate() {
     let (memory, machine) = (plain(), machine());
     let global = GlobalTensor::row_major(&[64], 16);
-    let question = CopyQuestion {
+    let problem = AsyncCopySpec {
         global: &global,
         memory: &memory,
         element_bits: 32,
@@ -185,7 +185,7 @@ fn what_may_not_be_there_takes_a_row_with_a_predicate() {
         mapped: false,
     };
     let by = |rows: &[Instruction]| {
-        let copy = copy_to_shared(&question, Means::of(&machine).with_instructions(rows)).expect("a copy");
+        let copy = copy_to_shared(&problem, PlanContext::of(&machine).with_instructions(rows)).expect("a copy");
         (copy.instruction().map(str::to_owned), copy.closed)
     };
     assert_eq!(by(&own()).0.as_deref(), Some("copy16"));
@@ -208,14 +208,14 @@ fn rows_mean_what_they_say() {
 fn pipelines_need_all_that_orders_them() {
     let machine = machine();
     for (memory, rows) in [(plain(), own()), (swizzled(), consecutive())] {
-        let means = Means::of(&machine).with_instructions(&rows);
+        let context = PlanContext::of(&machine).with_instructions(&rows);
         let copy = planned(&memory, 32, 2, &rows).expect("a copy");
         for buffers in 1..=4 {
             let stages = Stages { buffers, tensors: 6, omitted: None };
             proved(&memory, 32, &copy, stages, &rows);
             let without = |omitted| {
                 let stages = Stages { omitted: Some(omitted), ..stages };
-                match shared_copy_case(&copy, &memory, 32, stages, means).and_then(|case| check_emulated(&case, means))
+                match shared_copy_case(&copy, &memory, 32, stages, context).and_then(|case| check_emulated(&case, context))
                 {
                     Err(CheckFailure::Fault(fault)) => fault.kind,
                     other => panic!("{buffers} buffers without {omitted:?}: {other:?}"),

@@ -41,7 +41,7 @@ fn layouts(sizes: [u32; 3], warp_bits: usize, spare: usize) -> impl Strategy<Val
     })
 }
 
-fn questions() -> impl Strategy<Value = Question> {
+fn problems() -> impl Strategy<Value = Question> {
     let sizes = (0u32..4, 0u32..4, 0u32..3);
     (sizes, 0u32..4, 0usize..3, 0usize..3, 0usize..2).prop_flat_map(|(sizes, wanted, warp_bits, axis, spare)| {
         let sizes = [sizes.0, sizes.1, sizes.2];
@@ -57,8 +57,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_place_holds_the_element_that_its_index_names(question in questions()) {
-        check(&question.src, &question.indices, question.axis, question.bits);
+    fn every_place_holds_the_element_that_its_index_names(problem in problems()) {
+        check(&problem.src, &problem.indices, problem.axis, problem.bits);
     }
 }
 
@@ -75,7 +75,7 @@ fn rows(bits: u32) -> LinearLayout {
 fn lines_within_lanes_are_exchanged_and_long_ones_go_through_memory() {
     // One register of a line a lane: one exchange for each result.
     let short = check(&rows(3), &rows(3), Dim::tensor(1), 32);
-    assert_eq!((short.path, short.figures.counts.exchanges, short.figures.counts.selects), (Path::Shuffle, 2, 0));
+    assert_eq!((short.path, short.stats.counts.exchanges, short.stats.counts.selects), (Path::Shuffle, 2, 0));
     // The exchanges double with the registers of a line for each of twice the results; the loads only
     // double.
     let paths: Vec<Path> = (3..7).map(|bits| check(&rows(bits), &rows(bits), Dim::tensor(1), 32).path).collect();

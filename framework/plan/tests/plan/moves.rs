@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use machines::{LANE_BITS, layout, machine, machine_that_crosses, machine_that_swaps};
 use tilewright_layout::LinearLayout;
-use tilewright_plan::movement::{Means, Plan, convert, slots};
+use tilewright_plan::movement::{PlanContext, Plan, convert, slots};
 use tilewright_target::TargetDescription;
 use tilewright_verify::{check_emulated, conversion_case};
 
@@ -21,17 +21,17 @@ fn with_content(content: &[usize]) -> LinearLayout {
 fn plan(target: &TargetDescription, bits: u32, content: &[usize]) -> Plan {
     let identity: Vec<usize> = (0..content.len()).collect();
     let (src, dst) = (with_content(&identity), with_content(content));
-    let means = Means::of(target);
-    let plan = convert(&src, &dst, bits, means).expect("possible");
-    conversion_case([&src, &dst], bits, &plan, means)
-        .and_then(|case| check_emulated(&case, means))
+    let context = PlanContext::of(target);
+    let plan = convert(&src, &dst, bits, context).expect("possible");
+    conversion_case([&src, &dst], bits, &plan, context)
+        .and_then(|case| check_emulated(&case, context))
         .unwrap_or_else(|wrong| panic!("{content:?}: {wrong}"));
     plan
 }
 
 /// What is counted of a plan: exchanges, byte permutes, selects.
 fn counted(target: &TargetDescription, bits: u32, content: &[usize]) -> (u64, u64, u64) {
-    let counts = plan(target, bits, content).figures.counts;
+    let counts = plan(target, bits, content).stats.counts;
     (counts.exchanges, counts.permutes, counts.selects)
 }
 
@@ -48,7 +48,7 @@ fn a_register_bit_for_a_lane_bit_is_a_swap_of_two_words() {
 #[test]
 fn rounds_in_which_all_lanes_differ_alike_go_by_the_constant() {
     let across = |masks: &[u32], bits: u32, content: &[usize]| {
-        let counts = plan(&machine_that_crosses(masks), bits, content).figures.counts;
+        let counts = plan(&machine_that_crosses(masks), bits, content).stats.counts;
         (counts.exchanges, counts.exchanges_xor)
     };
     assert_eq!(across(&[1], 32, &[0, 2, 1, 3, 4]), (2, 2), "a register bit for a lane bit");
@@ -76,9 +76,9 @@ fn what_all_lanes_gather_is_swapped_with_itself() {
     let target = machine_that_swaps(&[1]);
     let plan = convert(&src, &dst, 32, &target).expect("possible");
     conversion_case([&src, &dst], 32, &plan, &target)
-        .and_then(|case| check_emulated(&case, Means::of(&target)))
+        .and_then(|case| check_emulated(&case, PlanContext::of(&target)))
         .expect("right");
-    assert_eq!((plan.figures.counts.exchanges, plan.figures.counts.selects), (2, 0), "a swap for each of two words");
+    assert_eq!((plan.stats.counts.exchanges, plan.stats.counts.selects), (2, 0), "a swap for each of two words");
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn no_sequence_of_elementary_steps_is_cheaper_than_the_plan() {
             let (mut sums, mut dearer) = ((0.0, 0.0), Vec::new());
             for content in permutations(registers + LANE_BITS) {
                 let least = all.iter().map(|prices| prices[&content]).fold(f64::INFINITY, f64::min);
-                let found = slots(&plan(&target, bits, &content).figures.counts);
+                let found = slots(&plan(&target, bits, &content).stats.counts);
                 sums = (sums.0 + found, sums.1 + least);
                 if found > least {
                     dearer.push(format!("{content:?}: {found}, not {least}"));

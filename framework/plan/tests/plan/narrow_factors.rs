@@ -7,11 +7,11 @@ use tilewright_testkit::machines;
 use machines::machine;
 use possible_dots::planned_if_possible;
 use proptest::prelude::*;
-use tilewright_emulator::{Argument, Emulator, GlobalMemory, Meanings, RunLimits};
+use tilewright_emulator::{Argument, Emulator, GlobalMemory, SemanticsTable, RunLimits};
 use tilewright_layout::{Bases, Dim, LinearLayout};
 use tilewright_plan::contract;
 use tilewright_plan::contract::{Contraction, MmaProblem, Scale};
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Completion, ElementType, Instruction, InstructionKind, Operand, Semantics};
 use tilewright_verify::kernels::mma_kernel;
 use tilewright_verify::{check_all_emulated, contraction_cases};
@@ -81,34 +81,34 @@ fn scaling([a, b, s]: [&str; 3]) -> Instruction {
     row(format!("scale.{a}.{b}.{s}"), operands)
 }
 
-fn question(shape: [u64; 3], types: [&str; 3], scales: [&str; 2], warps: u32) -> MmaProblem {
+fn problem(shape: [u64; 3], types: [&str; 3], scales: [&str; 2], warps: u32) -> MmaProblem {
     MmaProblem::new(shape, types.map(number), 8, warps).with_scales(scales.map(scale))
 }
 
-fn planned(question: &MmaProblem, rows: &[Instruction]) -> Contraction {
+fn planned(problem: &MmaProblem, rows: &[Instruction]) -> Contraction {
     let machine = machine();
-    contract::plan(question, Means::of(&machine).with_instructions(rows)).unwrap_or_else(|error| panic!("{error}"))
+    contract::plan(problem, PlanContext::of(&machine).with_instructions(rows)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn proven(plan: &Contraction, rows: &[Instruction]) {
     let machine = machine();
-    let means = Means::of(&machine).with_instructions(rows);
-    contraction_cases(plan, means)
-        .and_then(|cases| check_all_emulated(&cases, means))
-        .unwrap_or_else(|error| panic!("{:?}: {error}", plan.question));
+    let context = PlanContext::of(&machine).with_instructions(rows);
+    contraction_cases(plan, context)
+        .and_then(|cases| check_all_emulated(&cases, context))
+        .unwrap_or_else(|error| panic!("{:?}: {error}", plan.problem));
 }
 
 /// The result of a plan's kernel on memory of these contents.
 fn result(plan: &Contraction, rows: &[Instruction], inputs: &[Vec<u8>]) -> Vec<f32> {
     let machine = machine();
-    let kernel = mma_kernel(plan, false, Means::of(&machine).with_instructions(rows));
+    let kernel = mma_kernel(plan, false, PlanContext::of(&machine).with_instructions(rows));
     let kernel = kernel.expect("it is lowered");
     let mut memory = GlobalMemory::new();
     let inputs: Vec<_> = inputs.iter().map(|bytes| Argument::Buffer(memory.allocate_with(bytes))).collect();
-    let [m, n, _] = plan.question.shape;
+    let [m, n, _] = plan.problem.shape;
     let output = memory.allocate((m * n * 4) as usize);
     let arguments = [inputs, vec![Argument::Buffer(output)]].concat();
-    let meanings = Meanings::of_rows(rows);
+    let meanings = SemanticsTable::of_rows(rows);
     let emulator = Emulator::new(&kernel, &machine).expect("it fits").with_meanings(&meanings);
     emulator.run([1, 1, 1], &arguments, &mut memory, &RunLimits::default()).unwrap_or_else(|fault| panic!("{fault}"));
     let bytes = memory.read_all(output).expect("all is written");
@@ -168,7 +168,7 @@ fn every_element_is_what_it_was_after_its_cast() {
         let expected: Vec<f32> = elements.iter().flatten().map(|&bits| value(number, bits) as f32).collect();
         for unit in units {
             let rows = [product(["f32", unit, unit])];
-            let plan = planned(&question([16, 4, 4], [from, unit, "f32"], ["", ""], 1), &rows);
+            let plan = planned(&problem([16, 4, 4], [from, unit, "f32"], ["", ""], 1), &rows);
             assert_eq!(plan.row(), Some(rows[0].name.as_str()), "{from} by {unit}");
             // Nothing that lies above an element is read.
             for above in [0, 0xff, 0x55] {
@@ -183,7 +183,7 @@ fn every_element_is_what_it_was_after_its_cast() {
 fn small_integers_stay_integers() {
     for (from, to) in [("s4", "s8"), ("u4", "s8"), ("s2", "s8"), ("u1", "u8"), ("s4", "s4")] {
         let rows = [product(["s32", to, to])];
-        let plan = planned(&question([16, 8, 8], [from, to, "s32"], ["", ""], 1), &rows);
+        let plan = planned(&problem([16, 8, 8], [from, to, "s32"], ["", ""], 1), &rows);
         assert_eq!(plan.row(), Some(rows[0].name.as_str()));
         proven(&plan, &rows);
     }
@@ -197,7 +197,7 @@ fn every_scale_multiplies_every_element() {
         for unit in ["f32", "bf16"] {
             let rows = [product(["f32", unit, unit])];
             let number = number(element);
-            let plan = planned(&question([256, 4, 4], [element, unit, "f32"], [scales, ""], 4), &rows);
+            let plan = planned(&problem([256, 4, 4], [element, unit, "f32"], [scales, ""], 4), &rows);
             assert_eq!(plan.row(), Some(rows[0].name.as_str()));
             for first in (0..1u64 << number.bits()).step_by(4) {
                 let line: Vec<u64> = (first..first + 4).collect();
@@ -224,7 +224,7 @@ fn a_scale_that_is_no_number_makes_none_of_what_it_scales() {
         ("e8m0", [0xff, 0x7f, 0xfe, 0x00], [f32::NAN, 1.0, 2f32.powi(127), 2f32.powi(-127)]),
         ("ue4m3", [0x7f, 0x38, 0x7e, 0x01], [f32::NAN, 1.0, 448.0, 2f32.powi(-9)]),
     ] {
-        let plan = planned(&question([4, 1, 1], ["e2m1", "f32", "f32"], [scales, ""], 1), &[]);
+        let plan = planned(&problem([4, 1, 1], ["e2m1", "f32", "f32"], [scales, ""], 1), &[]);
         let ones = memory(number("e2m1"), &vec![vec![one(number("e2m1"))]; 4], 0);
         let found = result(&plan, &[], &[ones, 1f32.to_le_bytes().to_vec(), of_rows.to_vec()]);
         let same = |(found, expected): (&f32, &f32)| found == expected || found.is_nan() && expected.is_nan();
@@ -282,13 +282,13 @@ proptest! {
         shuffled in [any::<bool>(), any::<bool>()],
     ) {
         let (types, scales) = QUESTIONS[which];
-        let mut question = question(bits.map(|bits| 1 << bits), types, scales, 1 << warp_bits);
-        question.k_width = width.map(|width| 1 << width);
-        question.shuffled = shuffled;
+        let mut problem = problem(bits.map(|bits| 1 << bits), types, scales, 1 << warp_bits);
+        problem.k_width = width.map(|width| 1 << width);
+        problem.shuffled = shuffled;
         let (machine, rows) = (machine(), if with_rows { rows() } else { Vec::new() });
-        let means = Means::of(&machine).with_instructions(&rows);
-        let Some(plan) = planned_if_possible(&question, means)? else { return Ok(()) };
-        contraction_cases(&plan, means).and_then(|cases| check_all_emulated(&cases, means)).map_err(|error| TestCaseError::fail(format!("{question:?}: {error}")))?;
+        let context = PlanContext::of(&machine).with_instructions(&rows);
+        let Some(plan) = planned_if_possible(&problem, context)? else { return Ok(()) };
+        contraction_cases(&plan, context).and_then(|cases| check_all_emulated(&cases, context)).map_err(|error| TestCaseError::fail(format!("{problem:?}: {error}")))?;
     }
 }
 
@@ -318,7 +318,7 @@ fn a_row_that_scales_is_used_where_types_scales_and_blocks_fit() {
 #[test]
 fn scales_lie_where_their_elements_do() {
     let rows = [product(["f32", "bf16", "bf16"])];
-    let asked = MmaProblem { k_width: Some(2), ..question([4, 4, 64], ["e2m1", "bf16", "f32"], ["e8m0", ""], 1) };
+    let asked = MmaProblem { k_width: Some(2), ..problem([4, 4, 64], ["e2m1", "bf16", "f32"], ["e8m0", ""], 1) };
     let plan = planned(&asked, &rows);
     assert_eq!(plan.chunk(), 64);
     let scales = plan.scales[0].as_ref().expect("scales of a");
@@ -335,8 +335,8 @@ fn scales_lie_where_their_elements_do() {
 fn refusals_say_why() {
     let machine = machine();
     let of = |types, scales| {
-        let question = question([4, 4, 32], types, scales, 1);
-        let plan = contract::plan(&question, Means::of(&machine));
+        let problem = problem([4, 4, 32], types, scales, 1);
+        let plan = contract::plan(&problem, PlanContext::of(&machine));
         plan.map(|plan| plan.unit_name().to_owned()).expect_err("it is refused").to_string()
     };
     assert!(of(["f16", "f16", "f32"], ["e8m0", ""]).contains("floating-point elements of at most eight bits"));

@@ -32,8 +32,8 @@ fn check_on(target: &TargetDescription, src: &LinearLayout, axis: Dim, bits: &[u
     let first = ways.into_iter().next().expect("a way");
     let best = reduce(src, axis, bits, target).unwrap_or_else(|error| panic!("{error}\n{src}"));
     assert_eq!(
-        (best.figures.counts, best.figures.cost),
-        (first.figures.counts, first.figures.cost),
+        (best.stats.counts, best.stats.cost),
+        (first.stats.counts, first.stats.cost),
         "along {axis} of\n{src}"
     );
     first
@@ -48,7 +48,7 @@ struct Question {
 
 /// Layouts of three axes: each unit of each axis somewhere, copies elsewhere: zeros, or bases that
 /// another position has too.
-fn questions() -> impl Strategy<Value = Question> {
+fn problems() -> impl Strategy<Value = Question> {
     let sizes = (0u32..4, 0u32..4, 0u32..3);
     (sizes, 0usize..3, 0usize..3, 0usize..3).prop_flat_map(|(sizes, warp_bits, spare, axis)| {
         let sizes = [sizes.0, sizes.1, sizes.2];
@@ -75,11 +75,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_lane_of_the_slice_holds_the_sum(question in questions()) {
-        let plan = check(&question.src, question.axis, &question.bits);
-        if plan.figures.above_bound.is_none() {
-            prop_assert!(plan.figures.counts.exchanges <= plan.figures.bound.exchanges);
-            prop_assert!(plan.figures.counts.wavefronts_stored <= plan.figures.bound.wavefronts_stored);
+    fn every_lane_of_the_slice_holds_the_sum(problem in problems()) {
+        let plan = check(&problem.src, problem.axis, &problem.bits);
+        if plan.stats.above_bound.is_none() {
+            prop_assert!(plan.stats.counts.exchanges <= plan.stats.bound.exchanges);
+            prop_assert!(plan.stats.counts.wavefronts_stored <= plan.stats.bound.wavefronts_stored);
         }
     }
 }
@@ -96,18 +96,18 @@ fn blocked(shape: [u64; 2], size: [u64; 2], lanes: [u64; 2], warps: [u64; 2]) ->
 #[test]
 fn an_axis_within_registers_is_free() {
     let plan = check(&blocked([8, 4], [1, 4], [8, 1], [1, 1]), Dim::tensor(1), &[32]);
-    assert_eq!((plan.figures.counts, plan.figures.shared_bytes), (Counts::default(), 0));
-    assert_eq!(plan.figures.above_bound, None);
+    assert_eq!((plan.stats.counts, plan.stats.shared_bytes), (Counts::default(), 0));
+    assert_eq!(plan.stats.above_bound, None);
 }
 
 #[test]
 fn an_axis_over_lanes_takes_one_exchange_a_doubling() {
     let plan = check(&blocked([1, 8], [1, 1], [1, 8], [1, 1]), Dim::tensor(1), &[32]);
-    assert_eq!(plan.figures.counts, Counts { exchanges: 3, ..Counts::default() });
-    assert_eq!(plan.figures.above_bound, None);
+    assert_eq!(plan.stats.counts, Counts { exchanges: 3, ..Counts::default() });
+    assert_eq!(plan.stats.above_bound, None);
     // Narrow results share a word.
     let plan = check(&blocked([2, 8], [2, 1], [1, 8], [1, 1]), Dim::tensor(1), &[16]);
-    assert_eq!(plan.figures.counts, Counts { exchanges: 3, ..Counts::default() });
+    assert_eq!(plan.stats.counts, Counts { exchanges: 3, ..Counts::default() });
 }
 
 #[test]
@@ -116,11 +116,11 @@ fn lanes_that_differ_by_a_constant_are_reached_by_it() {
     let cost = |masks: &[u32], across: u64| {
         let plan = check_on(&machine_that_crosses(masks), &src, Dim::tensor(1), &[32]);
         assert_eq!(
-            plan.figures.counts,
+            plan.stats.counts,
             Counts { exchanges: 3, exchanges_xor: across, ..Counts::default() },
             "{masks:?}"
         );
-        plan.figures.cost
+        plan.stats.cost
     };
     // The machine's exchanges by a constant take as long as its selects.
     let costs = machine().costs;
@@ -136,9 +136,9 @@ fn copies_are_neither_added_twice_nor_stored_twice() {
     let src = blocked([4, 4], [1, 1], [4, 2], [1, 2]);
     let plan = check(&src, Dim::tensor(1), &[32]);
     // Each warp stores the sums of 4 rows once: one store of one wavefront.
-    assert_eq!((plan.figures.counts.shared_stores, plan.figures.counts.wavefronts_stored), (1, 1));
-    assert_eq!(plan.figures.counts.barriers, 1);
-    assert_eq!(plan.figures.shared_bytes, 32);
+    assert_eq!((plan.stats.counts.shared_stores, plan.stats.counts.wavefronts_stored), (1, 1));
+    assert_eq!(plan.stats.counts.barriers, 1);
+    assert_eq!(plan.stats.shared_bytes, 32);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn warps_meet_once_however_many_they_are() {
     for warps in [2, 4, 8] {
         let src = blocked([8, 8 * warps], [1, 8], [8, 1], [1, warps]);
         let plan = check(&src, Dim::tensor(1), &[32]);
-        assert_eq!((plan.figures.counts.barriers, plan.figures.counts.exchanges), (1, 0), "{warps} warps");
+        assert_eq!((plan.stats.counts.barriers, plan.stats.counts.exchanges), (1, 0), "{warps} warps");
     }
 }
 
@@ -158,10 +158,10 @@ fn where_warps_are_many_each_sum_is_combined_once_and_handed_out() {
         check(&src, Dim::tensor(1), &[32])
     };
     let (few, many) = (of(2), of(8));
-    assert_eq!((few.hands_out(), few.figures.counts.barriers), (false, 1));
-    assert_eq!((many.hands_out(), many.figures.counts.barriers), (true, 2));
+    assert_eq!((few.hands_out(), few.stats.counts.barriers), (false, 1));
+    assert_eq!((many.hands_out(), many.stats.counts.barriers), (true, 2));
     // In one trip every lane would load eight parts of each of its eight sums.
-    assert!(many.figures.counts.shared_loads < 8 * 8 / 4, "{:?}", many.figures.counts);
+    assert!(many.stats.counts.shared_loads < 8 * 8 / 4, "{:?}", many.stats.counts);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn tuples_share_the_memory_of_a_block() {
     let most = u64::from(machine().shared.bytes);
     check(&src, Dim::tensor(1), &[32; 6]);
     for way in reductions(&src, Dim::tensor(1), &[32; 6], &machine()).expect("ways") {
-        assert!(way.figures.shared_bytes <= most, "{} bytes", way.figures.shared_bytes);
+        assert!(way.stats.shared_bytes <= most, "{} bytes", way.stats.shared_bytes);
     }
 }
 

@@ -35,7 +35,7 @@ struct Question {
 }
 
 /// Layouts of three axes: each unit of each axis somewhere, zeros elsewhere.
-fn questions() -> impl Strategy<Value = Question> {
+fn problems() -> impl Strategy<Value = Question> {
     let sizes = (0u32..5, 0u32..4, 0u32..3);
     (sizes, 0usize..3, 0usize..3, 0usize..3).prop_flat_map(|(sizes, warp_bits, spare, axis)| {
         let sizes = [sizes.0, sizes.1, sizes.2];
@@ -58,8 +58,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_element_holds_all_before_it(question in questions()) {
-        check(&question.src, question.axis, &question.bits, question.direction);
+    fn every_element_holds_all_before_it(problem in problems()) {
+        check(&problem.src, problem.axis, &problem.bits, problem.direction);
     }
 }
 
@@ -75,26 +75,26 @@ fn line(registers: usize, warp_bits: usize) -> LinearLayout {
 #[test]
 fn a_line_of_lanes_takes_one_exchange_a_doubling() {
     let plan = check(&line(0, 0), Dim::tensor(0), &[32], ScanDirection::Up);
-    assert_eq!(plan.figures.counts, Counts { exchanges: 3, selects: 3, ..Counts::default() });
-    assert_eq!(plan.figures.above_bound, None);
+    assert_eq!(plan.stats.counts, Counts { exchanges: 3, selects: 3, ..Counts::default() });
+    assert_eq!(plan.stats.above_bound, None);
     // Registers below lanes add selects, no exchanges: one total is fetched for all of them.
     let plan = check(&line(2, 0), Dim::tensor(0), &[32], ScanDirection::Down);
-    assert_eq!((plan.figures.counts.exchanges, plan.figures.counts.wavefronts_stored), (3, 0));
+    assert_eq!((plan.stats.counts.exchanges, plan.stats.counts.wavefronts_stored), (3, 0));
 }
 
 #[test]
 fn the_first_step_of_a_line_of_lanes_is_by_a_constant() {
     for direction in [ScanDirection::Up, ScanDirection::Down] {
         let plan = check_on(&machine_that_crosses(&[1, 2, 4]), &line(0, 0), Dim::tensor(0), &[32], direction);
-        assert_eq!(plan.figures.counts, Counts { exchanges: 3, exchanges_xor: 1, selects: 3, ..Counts::default() });
+        assert_eq!(plan.stats.counts, Counts { exchanges: 3, exchanges_xor: 1, selects: 3, ..Counts::default() });
     }
 }
 
 #[test]
 fn warps_meet_once() {
     let plan = check(&line(1, 2), Dim::tensor(0), &[32], ScanDirection::Up);
-    assert_eq!(plan.figures.counts.barriers, 1);
-    assert_eq!(plan.figures.counts.wavefronts_stored, 1);
+    assert_eq!(plan.stats.counts.barriers, 1);
+    assert_eq!(plan.stats.counts.wavefronts_stored, 1);
 }
 
 #[test]

@@ -6,11 +6,11 @@ use tilewright_layout::cute::{
 };
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::constraint::{
-    OperandTiles, Sides, Tiling, Unsatisfied, composite, copied, copy_holds, elementwise, factors, product, reduced,
+    OperandTiles, CopyTiles, Tiling, Unsatisfied, composite, copied, copy_holds, elementwise, factors, product, reduced,
     reduction,
 };
 use tilewright_plan::memory_synthesis::{MemorySynthesisError, SharedTensor, StrideTerm, TensorAccess, solve};
-use tilewright_plan::movement::{AccessWay, Means};
+use tilewright_plan::movement::{AccessWay, PlanContext};
 use tilewright_target::{Completion, Direction, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
 
 fn a100() -> TargetDescription {
@@ -115,7 +115,7 @@ fn m16n8k16() -> OperandTiles {
 /// Figure 10 (a): 32 threads load two 8x8 matrices; each gives a row of 16x8, and then holds four elements.
 #[test]
 fn figure_10_instruction_layouts() {
-    let sides = Sides::of(&ldmatrix(2, false), 16).expect("it moves");
+    let sides = CopyTiles::of(&ldmatrix(2, false), 16).expect("it moves");
     let of = |layout: &LinearLayout, lane: u64, value: u64| {
         let place = layout.apply(&[(Dim::REGISTER, value), (Dim::LANE, lane)]).expect("inside");
         (place[0].1, place[1].1)
@@ -141,7 +141,7 @@ fn figure_11_composite_of_ldmatrix() {
         assert_eq!(at(&map, row, column), [row, column], "the first matrix stays whole");
     }
     // f = g . q^-1 . p: who gives the address of which row of the tile.
-    let sides = Sides::of(&ldmatrix(4, false), 16).expect("it moves");
+    let sides = CopyTiles::of(&ldmatrix(4, false), 16).expect("it moves");
     assert_eq!(composite(&sides.registers, &q).expect("the same instruction").columns(), sides_identity(&sides));
     let f = copied(&g, &sides.registers, &sides.memory).expect("solvable");
     let row = |lane: u64, warp: u64| {
@@ -156,7 +156,7 @@ fn figure_11_composite_of_ldmatrix() {
 }
 
 /// The columns of the map of a tile onto itself.
-fn sides_identity(sides: &Sides) -> Vec<u64> {
+fn sides_identity(sides: &CopyTiles) -> Vec<u64> {
     (0..sides.registers.outs().bits()).map(|bit| 1 << bit).collect()
 }
 
@@ -216,24 +216,24 @@ fn figure_24_alignment_of_a_4_by_64_tile() {
 #[test]
 fn figure_14_satisfiable_and_unsatisfiable() {
     let target = a100();
-    let means = Means::of(&target);
+    let context = PlanContext::of(&target);
     let rows = held("((8,16),(8,4)):((512,1),(64,16))", [64, 64], 32);
     let columns = held("((8,16),(8,4)):((8,64),(1,1024))", [64, 64], 32);
     let tensor = SharedTensor::new(&[64, 64], 16);
-    let g2s = TensorAccess::copy("copy(ga, sa)", rows.clone(), &means).only(|way| way.bytes() == 16);
-    let s2r = TensorAccess::load("copy(sa, ra)", rows, &means).only(|way| way.bytes() == 16);
-    let found = solve(&tensor, &[g2s.clone(), s2r], &means).expect("both along rows");
+    let g2s = TensorAccess::copy("copy(ga, sa)", rows.clone(), &context).only(|way| way.bytes() == 16);
+    let s2r = TensorAccess::load("copy(sa, ra)", rows, &context).only(|way| way.bytes() == 16);
+    let found = solve(&tensor, &[g2s.clone(), s2r], &context).expect("both along rows");
     assert_eq!(found.term.as_ref().map(ToString::to_string), Some("(16,4,8,8):(d2,d3,1,d1)".to_owned()));
     assert_eq!((found.conflicts(), found.served.iter().map(|one| one.bytes).collect::<Vec<_>>()), (0, vec![16, 16]));
-    let across = TensorAccess::load("copy(sa, rb)", columns, &means).only(|way| way.bytes() == 16);
-    let error = solve(&tensor, &[g2s.clone(), across.clone()], &means).expect_err("conflicting contiguous dims");
+    let across = TensorAccess::load("copy(sa, rb)", columns, &context).only(|way| way.bytes() == 16);
+    let error = solve(&tensor, &[g2s.clone(), across.clone()], &context).expect_err("conflicting contiguous dims");
     let MemorySynthesisError::Disagree { first, second, bit, wants, .. } = &error else { panic!("{error}") };
     assert_eq!((first.access.as_str(), second.access.as_str(), *bit), ("copy(ga, sa)", "copy(sa, rb)", 0));
     assert!(wants.contains("dim1's 1") && !wants.contains("dim0's 1 "), "{error}");
     // The same accesses by any width are satisfiable.
     let any =
-        TensorAccess { ways: TensorAccess::load("", across.layout.clone().expect("given"), &means).ways, ..across };
-    let found = solve(&tensor, &[g2s, any], &means).expect("one of them is narrower");
+        TensorAccess { ways: TensorAccess::load("", across.layout.clone().expect("given"), &context).ways, ..across };
+    let found = solve(&tensor, &[g2s, any], &context).expect("one of them is narrower");
     assert!(found.served[0].bytes.min(found.served[1].bytes) < 16, "{found}");
 }
 
@@ -253,15 +253,15 @@ fn figure_3_packed_int4_layout() {
     }
     // Synthesis finds such a layout for the tile, whose loads are one `ldmatrix`.
     let (target, rows_of) = (a100(), [ldmatrix(1, false)]);
-    let means = Means::of(&target).with_instructions(&rows_of);
-    let load = TensorAccess::load("weights", rows, &means).only(|way| way.instruction().is_some());
-    let found = solve(&SharedTensor::new(&[16, 16], 4), std::slice::from_ref(&load), &means).expect("it loads");
+    let context = PlanContext::of(&target).with_instructions(&rows_of);
+    let load = TensorAccess::load("weights", rows, &context).only(|way| way.instruction().is_some());
+    let found = solve(&SharedTensor::new(&[16, 16], 4), std::slice::from_ref(&load), &context).expect("it loads");
     assert_eq!((found.served[0].issued, found.served[0].wavefronts, found.conflicts()), (1, 1, 0), "{found}");
     assert_eq!(found.layout.to_string(), "((8,2),(2,4,2)):((32,2),(1,8,4))", "{found}");
     // The figure's own differs from it in the order within 32 bits, and loads as well.
-    let figures =
+    let stats =
         SharedTensor { layout: Some(layout("((8,2),(2,4,2)):((32,4),(1,8,2))")), ..SharedTensor::new(&[16, 16], 4) };
-    let found = solve(&figures, &[load], &means).expect("it loads");
+    let found = solve(&stats, &[load], &context).expect("it loads");
     assert_eq!((found.served[0].issued, found.conflicts()), (1, 0), "{found}");
 }
 
@@ -270,16 +270,16 @@ fn figure_3_packed_int4_layout() {
 fn section_7_3_int4_tile_loads_without_conversion() {
     let (target, rows) =
         (a100(), [4u64, 2, 1].map(|matrices| [ldmatrix(matrices, false), ldmatrix(matrices, true)]).concat());
-    let means = Means::of(&target).with_instructions(&rows);
+    let context = PlanContext::of(&target).with_instructions(&rows);
     let factor = held("((4,8,4),(2,2,2,8,2)):((256,1,16),(128,8,1024,2048,64))", [128, 128], 32);
-    let load = TensorAccess::load("weights", factor, &means);
+    let load = TensorAccess::load("weights", factor, &context);
     let seeds = SharedTensor {
         layout: Some(layout("((8,2,8),(2,64)):((4,2,2048),(1,32))")),
         ..SharedTensor::new(&[128, 128], 4)
     };
-    let found = solve(&seeds, std::slice::from_ref(&load), &means).expect("the seed's layout");
+    let found = solve(&seeds, std::slice::from_ref(&load), &context).expect("the seed's layout");
     assert_eq!((found.served[0].instruction.as_deref(), found.conflicts()), (Some("ldmatrix.x4.trans"), 0), "{found}");
-    let found = solve(&SharedTensor::new(&[128, 128], 4), &[load], &means).expect("a layout");
+    let found = solve(&SharedTensor::new(&[128, 128], 4), &[load], &context).expect("a layout");
     assert!(found.served[0].bytes >= 16 && found.conflicts() == 0, "{found}");
     // Layouts are inverses: offsets to elements and back.
     let inverse = right_inverse(&found.layout).expect("a bijection");

@@ -38,7 +38,7 @@ pub struct Question {
 }
 
 /// Any layouts, with copies, swizzles and padding.
-pub fn questions() -> impl Strategy<Value = Question> {
+pub fn problems() -> impl Strategy<Value = Question> {
     (1u32..8, 0u32..3, 0usize..3).prop_flat_map(|(bits, warp_bits, spare)| {
         let slots = (bits as usize + spare).max((LANE_BITS + warp_bits) as usize);
         let copies = prop::collection::vec(prop::option::weighted(0.4, 0..bits), slots);

@@ -62,7 +62,7 @@ fn mix(columns: &mut [u64], pairs: &[(usize, usize)]) {
 
 impl Made {
     /// Layouts that the tile divides.
-    pub fn question(&self) -> Question {
+    pub fn problem(&self) -> Question {
         let Self { tile, byte_bits, .. } = self;
         let vector_bits = tile.in_slot.len() as u32 - byte_bits;
         let copies =

@@ -2,12 +2,12 @@
 
 use super::apply::Apply;
 use super::fact::power_in;
-use super::{DimInfo, Fact, Range};
+use super::{DimInfo, AxisInfo, Range};
 use crate::TileType;
 
 impl Apply<'_> {
     /// A sum, or a pointer moved by elements.
-    pub(super) fn sum(&self, a: &Fact, b: &Fact) -> Fact {
+    pub(super) fn sum(&self, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
         let is_pointer = matches!(self.ty.element(), TileType::Pointer(_));
         let range = match is_pointer {
             true => a.range,
@@ -26,7 +26,7 @@ impl Apply<'_> {
         })
     }
 
-    pub(super) fn difference(&self, a: &Fact, b: &Fact) -> Fact {
+    pub(super) fn difference(&self, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
         self.each(a.range.corners(b.range, self.bits, |a, b| a - b), |axis| {
             let (left, right) = (a.axes[axis], b.axes[axis]);
             let contiguity = left.contiguity.min(right.constancy);
@@ -38,7 +38,7 @@ impl Apply<'_> {
         })
     }
 
-    pub(super) fn product(&self, a: &Fact, b: &Fact) -> Fact {
+    pub(super) fn product(&self, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
         match (a.range.single(), b.range.single()) {
             (Some(1), _) => return self.kept(b),
             (_, Some(1)) => return self.kept(a),
@@ -55,12 +55,12 @@ impl Apply<'_> {
 
     /// Neighbours that follow each other and begin at a multiple of a power of two that divides `b`, and is no more than
     /// how many they are, lie between the same two multiples of `b`.
-    pub(super) fn group(a: &Fact, b: &Fact, axis: usize) -> u64 {
+    pub(super) fn group(a: &AxisInfo, b: &AxisInfo, axis: usize) -> u64 {
         let along = a.axes[axis];
         along.contiguity.min(along.divisibility).min(b.axes[axis].constancy).min(b.divisibility_of(axis, 1))
     }
 
-    pub(super) fn quotient(&self, a: &Fact, b: &Fact) -> Option<Fact> {
+    pub(super) fn quotient(&self, a: &AxisInfo, b: &AxisInfo) -> Option<AxisInfo> {
         if !a.range.is_natural() || b.range.least < 1 {
             return None;
         }
@@ -78,7 +78,7 @@ impl Apply<'_> {
         ))
     }
 
-    pub(super) fn remainder(&self, a: &Fact, b: &Fact) -> Option<Fact> {
+    pub(super) fn remainder(&self, a: &AxisInfo, b: &AxisInfo) -> Option<AxisInfo> {
         if !a.range.is_natural() || b.range.least < 1 {
             return None;
         }
@@ -93,7 +93,7 @@ impl Apply<'_> {
         }))
     }
 
-    pub(super) fn and(&self, a: &Fact, b: &Fact) -> Fact {
+    pub(super) fn and(&self, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
         // Low bits alone are a remainder, of negative numbers too.
         let mask = b.range.single().filter(|mask| *mask > 0 && (*mask & (mask + 1)) == 0);
         if let Some(mask) = mask {
@@ -117,7 +117,7 @@ impl Apply<'_> {
         )
     }
 
-    pub(super) fn bitwise(&self, a: &Fact, b: &Fact) -> Fact {
+    pub(super) fn bitwise(&self, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
         let range = match a.range.is_natural() && b.range.is_natural() {
             true => {
                 let most = (a.range.greatest | b.range.greatest) as u64;
@@ -133,18 +133,18 @@ impl Apply<'_> {
         )
     }
 
-    pub(super) fn power(&self, b: &Fact) -> Option<Fact> {
+    pub(super) fn power(&self, b: &AxisInfo) -> Option<AxisInfo> {
         let places = b.range.single().filter(|places| (0..i64::from(self.bits.min(62))).contains(places))?;
-        let mut fact = Fact::constant(1 << places, self.ty);
+        let mut fact = AxisInfo::constant(1 << places, self.ty);
         fact.range = Range::of(1 << places);
         Some(fact)
     }
 
-    pub(super) fn shifted_up(&self, a: &Fact, b: &Fact) -> Option<Fact> {
+    pub(super) fn shifted_up(&self, a: &AxisInfo, b: &AxisInfo) -> Option<AxisInfo> {
         Some(self.product(a, &self.power(b)?))
     }
 
-    pub(super) fn shifted_down(&self, a: &Fact, b: &Fact) -> Option<Fact> {
+    pub(super) fn shifted_down(&self, a: &AxisInfo, b: &AxisInfo) -> Option<AxisInfo> {
         let by = self.power(b)?;
         if a.range.is_natural() {
             return self.quotient(a, &by);
@@ -156,7 +156,7 @@ impl Apply<'_> {
         Some(self.plain(range, divisibility, |axis| Self::group(a, &by, axis).max(a.axes[axis].constancy)))
     }
 
-    pub(super) fn extreme(&self, a: &Fact, b: &Fact, of: impl Fn(i64, i64) -> i64) -> Fact {
+    pub(super) fn extreme(&self, a: &AxisInfo, b: &AxisInfo, of: impl Fn(i64, i64) -> i64) -> AxisInfo {
         let range = Range { least: of(a.range.least, b.range.least), greatest: of(a.range.greatest, b.range.greatest) };
         self.plain(
             range,
@@ -165,7 +165,7 @@ impl Apply<'_> {
         )
     }
 
-    pub(super) fn choice(&self, condition: &Fact, a: &Fact, b: &Fact) -> Fact {
+    pub(super) fn choice(&self, condition: &AxisInfo, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
         let either = a.or(b);
         // A scalar condition is the same for all elements.
         let scalar = condition.axes.len() != either.axes.len();
@@ -182,7 +182,7 @@ impl Apply<'_> {
     }
 
     /// Truth values: where numbers that follow each other lie on one side of a bound, they are the same.
-    pub(super) fn comparison(&self, predicate: &str, a: &Fact, b: &Fact) -> Fact {
+    pub(super) fn comparison(&self, predicate: &str, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
         let always = match predicate {
             "slt" if a.range.greatest < b.range.least => Some(1),
             "slt" if a.range.least >= b.range.greatest => Some(0),
@@ -193,7 +193,7 @@ impl Apply<'_> {
             _ => None,
         };
         if let Some(value) = always {
-            return Fact::constant(value, self.ty);
+            return AxisInfo::constant(value, self.ty);
         }
         let natural = a.range.is_natural() && b.range.is_natural();
         let (below, above) = match predicate {

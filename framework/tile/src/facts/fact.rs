@@ -27,7 +27,7 @@ impl DimInfo {
 
 /// What is known of a value: along each axis, a scalar being a tensor of one element.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fact {
+pub struct AxisInfo {
     /// Along each axis.
     pub axes: SmallVec<[DimInfo; 4]>,
     /// Between which bounds all elements lie; of pointers nothing is said.
@@ -41,7 +41,7 @@ pub(super) fn power_in(value: i64) -> u64 {
     if value == 0 { MOST } else { (1 << value.trailing_zeros()).min(MOST) }
 }
 
-impl Fact {
+impl AxisInfo {
     /// Nothing is known of a value of this type.
     #[must_use]
     pub fn nothing(ty: &TileType) -> Self {

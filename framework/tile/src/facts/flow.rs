@@ -1,7 +1,7 @@
 //! Carries facts from the arguments of a function to all of its values.
 
 use super::operations::results;
-use super::{DimInfo, Fact, Range};
+use super::{DimInfo, AxisInfo, Range};
 use crate::op::name::{scf, tt, ttg};
 use crate::{Attribute, Attributes, Body, Function, Op, Region, TileType, Value};
 
@@ -15,7 +15,7 @@ const ROUNDS: usize = 256;
 #[derive(Debug, Clone)]
 pub struct AxisInfoMap {
     /// By number of the value; nothing of those that are neither integers nor pointers.
-    known: Vec<Option<Fact>>,
+    known: Vec<Option<AxisInfo>>,
 }
 
 impl AxisInfoMap {
@@ -27,7 +27,7 @@ impl AxisInfoMap {
         let mut flow = Flow { body, known: vec![None; body.value_count()], changed: true, round: 0 };
         if let Some(entry) = body.blocks(body.root()).first() {
             for (value, told) in body.arguments(*entry).iter().zip(&function.arguments) {
-                flow.set(*value, hinted(Fact::nothing(body.ty(*value)), told));
+                flow.set(*value, hinted(AxisInfo::nothing(body.ty(*value)), told));
             }
         }
         while flow.changed && flow.round < ROUNDS {
@@ -44,20 +44,20 @@ impl AxisInfoMap {
 
     /// What is known of a value; nothing of what is neither an integer nor a pointer.
     #[must_use]
-    pub fn get(&self, value: Value) -> Option<&Fact> {
+    pub fn get(&self, value: Value) -> Option<&AxisInfo> {
         self.known.get(value.index())?.as_ref()
     }
 }
 
 struct Flow<'a> {
     body: &'a Body,
-    known: Vec<Option<Fact>>,
+    known: Vec<Option<AxisInfo>>,
     changed: bool,
     round: usize,
 }
 
 impl Flow<'_> {
-    fn set(&mut self, value: Value, fact: Fact) {
+    fn set(&mut self, value: Value, fact: AxisInfo) {
         if !is_integral(self.body.ty(value)) {
             return;
         }
@@ -69,7 +69,7 @@ impl Flow<'_> {
     }
 
     /// A value that may come from several places: what was known, weakened by what comes.
-    fn join(&mut self, value: Value, coming: Option<Fact>) {
+    fn join(&mut self, value: Value, coming: Option<AxisInfo>) {
         let Some(coming) = coming else { return };
         let mut fact = match &self.known[value.index()] {
             Some(known) => known.or(&coming),
@@ -77,12 +77,12 @@ impl Flow<'_> {
         };
         let moved = self.known[value.index()].as_ref().is_some_and(|known| known.range != fact.range);
         if moved && self.round >= PATIENCE {
-            fact.range = Fact::nothing(self.body.ty(value)).range;
+            fact.range = AxisInfo::nothing(self.body.ty(value)).range;
         }
         self.set(value, fact);
     }
 
-    fn fact(&self, value: Value) -> Option<Fact> {
+    fn fact(&self, value: Value) -> Option<AxisInfo> {
         self.known[value.index()].clone()
     }
 
@@ -133,7 +133,7 @@ impl Flow<'_> {
             for block in self.body.blocks(*region) {
                 for argument in self.body.arguments(*block) {
                     if self.known[argument.index()].is_none() {
-                        self.set(*argument, Fact::nothing(self.body.ty(*argument)));
+                        self.set(*argument, AxisInfo::nothing(self.body.ty(*argument)));
                     }
                 }
             }
@@ -151,7 +151,7 @@ impl Flow<'_> {
             match found {
                 Some(fact) => self.set(*result, hinted(fact, &operation.attributes)),
                 None if waits => {}
-                None => self.set(*result, hinted(Fact::nothing(self.body.ty(*result)), &operation.attributes)),
+                None => self.set(*result, hinted(AxisInfo::nothing(self.body.ty(*result)), &operation.attributes)),
             }
         }
     }
@@ -164,7 +164,7 @@ impl Flow<'_> {
         let arguments = self.body.arguments(entry).to_vec();
         let bounds = [0, 1, 2].map(|operand| operation.operands.get(operand).and_then(|value| self.fact(*value)));
         if let ([Some(lower), Some(upper), Some(step)], Some(counter)) = (bounds, arguments.first()) {
-            let mut fact = Fact::nothing(self.body.ty(*counter));
+            let mut fact = AxisInfo::nothing(self.body.ty(*counter));
             fact.axes[0].divisibility = lower.divisibility_of_all().min(step.divisibility_of_all());
             if step.range.least > 0 {
                 let greatest = upper.range.greatest.saturating_sub(1).max(lower.range.least);
@@ -240,7 +240,7 @@ fn is_integral(ty: &TileType) -> bool {
 }
 
 /// A fact with what the program says besides, which its author answers for.
-fn hinted(mut fact: Fact, told: &Attributes) -> Fact {
+fn hinted(mut fact: AxisInfo, told: &Attributes) -> AxisInfo {
     type Part = fn(&mut DimInfo) -> &mut u64;
     let parts: [(&str, Part); 3] = [
         ("tt.contiguity", |along| &mut along.contiguity),

@@ -1,12 +1,12 @@
 //! What follows for the result of an operation from what is known of its operands.
 
 use super::apply::Apply;
-use super::{Fact, Range};
+use super::{AxisInfo, Range};
 use crate::op::name::{arith, tt, ttg};
 use crate::{Attribute, Body, Op, TileType};
 
 /// What is known of the results; nothing where the operation says nothing of them.
-pub(super) fn results(body: &Body, op: Op, known: &dyn Fn(usize) -> Option<Fact>) -> Option<Fact> {
+pub(super) fn results(body: &Body, op: Op, known: &dyn Fn(usize) -> Option<AxisInfo>) -> Option<AxisInfo> {
     let operation = body.op(op);
     let ty = body.ty(*operation.results.first()?);
     let is_integral = matches!(ty.element(), TileType::Integer(..) | TileType::Index | TileType::Pointer(_));

@@ -6,7 +6,7 @@ use crate::check::emulate;
 use crate::{CheckFailure, TestCase};
 use tilewright_emulator::{RunLimits, RunReport};
 use tilewright_kernel::{Kernel, Parameter, Type};
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 
 /// What a run did.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,8 +23,8 @@ impl ProgramCase {
     ///
     /// # Errors
     /// [`CheckFailure`]: the kernel takes other arguments, or did not run to its end.
-    pub fn run(&self, kernel: &Kernel, means: Means<'_>, limits: &RunLimits) -> Result<Ended, CheckFailure> {
-        let (report, differences) = emulate(self.test_case(kernel.clone())?, means, limits)?;
+    pub fn run(&self, kernel: &Kernel, context: PlanContext<'_>, limits: &RunLimits) -> Result<Ended, CheckFailure> {
+        let (report, differences) = emulate(self.test_case(kernel.clone())?, context, limits)?;
         Ok(Ended { report, differences })
     }
 

@@ -4,7 +4,7 @@ use thiserror::Error;
 use tilewright::{ProgramCompiler, ProgramError, ProgramOptions};
 use tilewright_emulator::{FaultKind, RunLimits};
 use tilewright_kernel::Kernel;
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 
 use super::{Ended, ProgramCase};
 use crate::CheckFailure;
@@ -65,8 +65,8 @@ impl ProgramCase {
         limits: &RunLimits,
     ) -> Result<(Kernel, Ended), RunError> {
         let kernel = self.compile(compiler, text, options)?;
-        let means = Means::of(compiler.target.description()).with_instructions(compiler.target.instructions());
-        let ended = self.run(&kernel, means, limits)?;
+        let context = PlanContext::of(compiler.target.description()).with_instructions(compiler.target.instructions());
+        let ended = self.run(&kernel, context, limits)?;
         Ok((kernel, ended))
     }
 }

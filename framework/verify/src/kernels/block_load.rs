@@ -2,7 +2,7 @@
 
 use tilewright_kernel::{Kernel, Value};
 use tilewright_layout::LinearLayout;
-use tilewright_plan::movement::{BlockLoads, GlobalTensor, Means, MovementError, access_global};
+use tilewright_plan::movement::{BlockLoads, GlobalTensor, PlanContext, MovementError, access_global};
 use tilewright_target::Direction;
 
 use super::pointer_parameters::begin;
@@ -18,7 +18,7 @@ pub fn block_load_kernel(
     (layout, loads): (&LinearLayout, &BlockLoads),
     at: [i32; 2],
     element_bits: u32,
-    means: Means<'_>,
+    context: PlanContext<'_>,
 ) -> Result<Kernel, MovementError> {
     let element = integer(element_bits)?;
     let shape = [0, 1].map(|axis| 1u64 << layout.out_bits(tilewright_layout::Dim::tensor(axis)));
@@ -27,7 +27,7 @@ pub fn block_load_kernel(
     let at = at.map(|begin| builder.i32(begin.cast_unsigned()));
     let values: Vec<Value> = loads.emit(&mut builder, matrix, at);
     let tile = GlobalTensor::row_major(&shape, 16);
-    let store = access_global(layout, &tile, element_bits, Direction::Store, means.target)?;
+    let store = access_global(layout, &tile, element_bits, Direction::Store, context.target)?;
     let mut places = row_major_places(&mut builder, 1, layout, element);
     store.emit_store(&mut builder, &values, &mut places);
     Ok(builder.finish())

@@ -5,10 +5,10 @@ use tilewright_kernel::{
     SpecialRegister, Type, Value, is_result,
 };
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::Reading;
+use tilewright_plan::movement::DescriptorMatch;
 use tilewright_target::{Completion, Instruction, MemoryOperand, Operand};
 
-use super::LoneTile;
+use super::IsolatedTile;
 
 /// The widest alignment that accesses ask for.
 const ALIGNMENT: u32 = 16;
@@ -19,7 +19,7 @@ const ALIGNMENT: u32 = 16;
 /// register operand of B bits a lane, lane `l`, counted over all warps, reads, or writes, B / 8 bytes at `l * B / 8`. Of an
 /// access, it is the contents of all slots, one after the other, in the order of their numbers: copied
 /// to shared memory before a load, from shared memory after a store or a copy. Of global memory it is the slots
-/// themselves; a predicate is true. Of a tile in shared memory, it is the bytes of [`LoneTile::of`].
+/// themselves; a predicate is true. Of a tile in shared memory, it is the bytes of [`IsolatedTile::of`].
 ///
 /// # Errors
 /// A sentence on what no kernel can do.
@@ -136,7 +136,7 @@ impl Around {
 
     /// The descriptor of a tile that is copied to shared memory.
     pub(super) fn descriptor(&mut self, number: u32, memory: &MemoryOperand) -> Result<Value, String> {
-        let tile = LoneTile::of(memory)?;
+        let tile = IsolatedTile::of(memory)?;
         let bytes = tile.bytes;
         let threads = u64::from(self.lanes * self.warps);
         let own = (bytes / threads).clamp(1, ALIGNMENT.into());
@@ -146,7 +146,7 @@ impl Around {
         let from = self.builder.parameter(number);
         self.copy(from, Buffer { address, part, times: (bytes / threads / own) as u32 });
         let address = self.builder.cast(Cast::Bits, address, Type::Scalar(Element::I32));
-        let start = Reading::emit_start(&mut self.builder, memory, address);
+        let start = DescriptorMatch::emit_start(&mut self.builder, memory, address);
         let others = self.builder.constant(Type::Scalar(Element::I64), tile.descriptor()?);
         Ok(self.builder.binary(Binary::Add, start, others))
     }

@@ -1,20 +1,20 @@
 //! A tile in shared memory of which there is no second one: any that an instruction reads by itself lies alone in
 //! each of its arrangements, be it no power of two, and its elements narrower than a byte.
 
-use tilewright_target::{Arrangement, Described, MemoryOperand, Stride};
+use tilewright_target::{CanonicalLayout, DescriptorFields, MemoryOperand, Stride};
 
 /// A tile that lies alone, at the start of memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoneTile<'a> {
+pub struct IsolatedTile<'a> {
     memory: &'a MemoryOperand,
-    arrangement: &'a Arrangement,
+    arrangement: &'a CanonicalLayout,
     /// What its descriptor says.
-    pub said: Described,
+    pub said: DescriptorFields,
     /// Bytes of memory, a power of two; some may belong to no element.
     pub bytes: u64,
 }
 
-impl<'a> LoneTile<'a> {
+impl<'a> IsolatedTile<'a> {
     /// The tile of an operand in the arrangement that takes the least memory.
     ///
     /// # Errors
@@ -35,7 +35,7 @@ impl<'a> LoneTile<'a> {
     ///
     /// # Errors
     /// A sentence on what no descriptor says.
-    pub fn arranged(memory: &'a MemoryOperand, arrangement: &'a Arrangement) -> Result<Self, String> {
+    pub fn arranged(memory: &'a MemoryOperand, arrangement: &'a CanonicalLayout) -> Result<Self, String> {
         let steps = || arrangement.axes.iter().flatten();
         let fixed = steps().map(|step| match step.stride {
             Stride::Bytes(bytes) => step.count.saturating_sub(1).saturating_mul(bytes),
@@ -53,7 +53,7 @@ impl<'a> LoneTile<'a> {
             end = step.count.saturating_sub(1).saturating_mul(*stride).saturating_add(end);
         }
         let bytes = end.checked_next_power_of_two().ok_or("it is larger than any memory")?;
-        let said = Described { start: 0, strides, mode: arrangement.mode };
+        let said = DescriptorFields { start: 0, strides, mode: arrangement.mode };
         let tile = Self { memory, arrangement, said, bytes };
         tile.descriptor().map(|_| tile)
     }

@@ -1,8 +1,8 @@
 //! A kernel around one planned matrix multiplication: a dot of two matrices in global memory.
 
 use tilewright_kernel::{Binary, Builder, Element, Kernel, Scope, Type, Value};
-use tilewright_plan::contract::{Contraction, Feed, MatrixPart, Sums};
-use tilewright_plan::movement::{GlobalTensor, Means, MovementError, access_global};
+use tilewright_plan::contract::{Contraction, OperandLoad, MatrixPart, Accumulator};
+use tilewright_plan::movement::{GlobalTensor, PlanContext, MovementError, access_global};
 use tilewright_target::{Direction, ElementType, Queue};
 
 use super::pointer_parameters::begin;
@@ -19,16 +19,16 @@ use tilewright_lower::registers::{integer, row_major_places};
 ///
 /// # Errors
 /// [`MovementError`]: elements that cannot be loaded, layouts that the target cannot hold.
-pub fn mma_kernel(plan: &Contraction, accumulates: bool, means: Means<'_>) -> Result<Kernel, MovementError> {
-    let [of_a, of_b] = plan.feeds(means)?;
-    let [scale_a, scale_b] = plan.scale_feeds(means)?;
+pub fn mma_kernel(plan: &Contraction, accumulates: bool, context: PlanContext<'_>) -> Result<Kernel, MovementError> {
+    let [of_a, of_b] = plan.feeds(context)?;
+    let [scale_a, scale_b] = plan.scale_feeds(context)?;
     let feeds = [("a", Some(of_a)), ("b", Some(of_b)), ("scale_a", scale_a), ("scale_b", scale_b)];
     let mut parameters: Vec<&str> = feeds.iter().filter(|(_, feed)| feed.is_some()).map(|&(name, _)| name).collect();
     let inputs = parameters.len() as u32;
     parameters.extend(accumulates.then_some("c").into_iter().chain(["d"]));
     let mut builder = begin("dot", &plan.c, &parameters);
     let feeds = feeds.map(|(_, feed)| feed);
-    let given = accumulates.then(|| initial(&mut builder, plan, inputs, means)).transpose()?;
+    let given = accumulates.then(|| initial(&mut builder, plan, inputs, context)).transpose()?;
     let mut sums = plan.begin(&mut builder, given.as_deref());
     if plan.chunks() == 1 {
         let whole = |parameter| {
@@ -53,7 +53,7 @@ pub fn mma_kernel(plan: &Contraction, accumulates: bool, means: Means<'_>) -> Re
             parts.push(MatrixPart { base: builder.advance(matrix, offset), matrix, number: Some(number) });
         }
         let new = chunk(&mut builder, plan, &feeds, &parts, &sums.with(&inside[1..]));
-        if feeds.iter().flatten().any(Feed::uses_shared) {
+        if feeds.iter().flatten().any(OperandLoad::uses_shared) {
             // What this turn reads from shared memory, the next one overwrites.
             builder.barrier(Scope::Block);
         }
@@ -63,7 +63,7 @@ pub fn mma_kernel(plan: &Contraction, accumulates: bool, means: Means<'_>) -> Re
     }
     let sums = plan.end(&mut builder, sums);
     let (memory, bits) = result(plan);
-    let access = access_global(&plan.c, &memory, bits, Direction::Store, means.target)?;
+    let access = access_global(&plan.c, &memory, bits, Direction::Store, context.target)?;
     let last = parameters.len() as u32 - 1;
     let mut places = row_major_places(&mut builder, last, &plan.c, integer(bits)?);
     access.emit_store(&mut builder, &sums, &mut places);
@@ -80,24 +80,24 @@ enum Step {
 
 /// The steps of the factors and of the scales that there are.
 fn steps(plan: &Contraction) -> Vec<Step> {
-    let (question, chunk) = (&plan.question, plan.chunk());
+    let (problem, chunk) = (&plan.problem, plan.chunk());
     let bytes =
         |number: ElementType, elements: u64| Step::Bytes((elements * u64::from(number.stored_bits()) / 8) as u32);
-    let of_b = if question.b.bits() < 8 { chunk } else { chunk * question.shape[1] };
-    let scales = question.scales.iter().flatten().map(|scale| {
+    let of_b = if problem.b.bits() < 8 { chunk } else { chunk * problem.shape[1] };
+    let scales = problem.scales.iter().flatten().map(|scale| {
         if chunk >= scale.block { Step::Bytes((chunk / scale.block) as u32) } else { Step::Turns(scale.block / chunk) }
     });
-    [bytes(question.a, chunk), bytes(question.b, of_b)].into_iter().chain(scales).collect()
+    [bytes(problem.a, chunk), bytes(problem.b, of_b)].into_iter().chain(scales).collect()
 }
 
 /// Loads both factors of a chunk and their scales, and contracts them.
 fn chunk(
     builder: &mut Builder,
     plan: &Contraction,
-    feeds: &[Option<Feed>; 4],
+    feeds: &[Option<OperandLoad>; 4],
     parts: &[MatrixPart],
-    sums: &Sums,
-) -> Sums {
+    sums: &Accumulator,
+) -> Accumulator {
     let mut parts = parts.iter().copied();
     let parts = feeds.each_ref().map(|feed| feed.as_ref().and_then(|_| parts.next()));
     let mut load = |at: usize, scales: &[Value]| match (&feeds[at], parts[at]) {
@@ -121,17 +121,17 @@ fn initial(
     builder: &mut Builder,
     plan: &Contraction,
     parameter: u32,
-    means: Means<'_>,
+    context: PlanContext<'_>,
 ) -> Result<Vec<Value>, MovementError> {
     let (memory, bits) = result(plan);
     let element = integer(bits)?;
-    let access = access_global(&plan.c, &memory, bits, Direction::Load, means.target)?;
+    let access = access_global(&plan.c, &memory, bits, Direction::Load, context.target)?;
     let mut places = row_major_places(builder, parameter, &plan.c, element);
     Ok(access.emit_load(builder, &mut places))
 }
 
 /// The memory of the result, and the width of its elements.
 fn result(plan: &Contraction) -> (GlobalTensor, u32) {
-    let [m, n, _] = plan.question.shape;
-    (GlobalTensor::row_major(&[m, n], 16), plan.question.accumulator.bits())
+    let [m, n, _] = plan.problem.shape;
+    (GlobalTensor::row_major(&[m, n], 16), plan.problem.accumulator.bits())
 }

@@ -4,7 +4,7 @@ use tilewright_kernel::{Binary, Builder, Element, Kernel, Launch, MemorySpace, T
 use tilewright_layout::Dim;
 use tilewright_plan::contract::matrix_places;
 use tilewright_plan::movement::{
-    AxisStride, GlobalTensor, Means, MovementError, Prefetch, access_global, coalesced_layout,
+    AxisStride, GlobalTensor, PlanContext, MovementError, Prefetch, access_global, coalesced_layout,
 };
 use tilewright_target::Direction;
 
@@ -39,26 +39,26 @@ pub fn prefetched_kernel(
     prefetch: &Prefetch,
     lanes: u32,
     ahead: Ahead,
-    means: Means<'_>,
+    context: PlanContext<'_>,
 ) -> Result<Kernel, MovementError> {
-    let question = prefetch.question();
-    let ([rows, columns], bits) = (question.tile, question.element_bits);
-    if !question.pitch.is_power_of_two() {
-        let reason = format!("{} elements from row to row: expected a power of two", question.pitch);
+    let problem = prefetch.problem();
+    let ([rows, columns], bits) = (problem.tile, problem.element_bits);
+    if !problem.pitch.is_power_of_two() {
+        let reason = format!("{} elements from row to row: expected a power of two", problem.pitch);
         return Err(MovementError::Memory { reason });
     }
     let axes = vec![
-        (Dim::tensor(0), rows, AxisStride::Elements(question.pitch)),
+        (Dim::tensor(0), rows, AxisStride::Elements(problem.pitch)),
         (Dim::tensor(1), columns, AxisStride::Elements(1)),
     ];
-    let tile = GlobalTensor { axes, alignment: question.alignment };
-    let layout = coalesced_layout(&tile, bits, lanes.into(), question.warps, means.target)?;
+    let tile = GlobalTensor { axes, alignment: problem.alignment };
+    let layout = coalesced_layout(&tile, bits, lanes.into(), problem.warps, context.target)?;
     let [load, store] =
-        [Direction::Load, Direction::Store].map(|way| access_global(&layout, &tile, bits, way, means.target));
+        [Direction::Load, Direction::Store].map(|way| access_global(&layout, &tile, bits, way, context.target));
     let (load, store) = (load?, store?);
     integer(bits)?;
     let pointer = Type::Pointer(MemorySpace::Global);
-    let launch = Launch::new(lanes, question.warps as u32);
+    let launch = Launch::new(lanes, problem.warps as u32);
     let mut builder = Builder::new("prefetched", launch, &[("matrix", pointer), ("copy", pointer)]);
     let fetch = |builder: &mut Builder, tile: Value| {
         let (mut base, column) = (builder.parameter(0), builder.i32(0));
@@ -73,16 +73,16 @@ pub fn prefetched_kernel(
         let tile = builder.i32(tile);
         fetch(&mut builder, tile);
     }
-    let [from, to, step] = [0, question.matrix[0].div_ceil(rows) as u32, 1].map(|bound| builder.i32(bound));
+    let [from, to, step] = [0, problem.matrix[0].div_ceil(rows) as u32, 1].map(|bound| builder.i32(bound));
     let turn = builder.begin_region(&[Type::Scalar(Element::I32)])[0];
     let next = builder.binary_const(Binary::Add, turn, ahead.tiles);
     fetch(&mut builder, next);
-    let bytes = builder.binary_const(Binary::Mul, turn, (rows * question.pitch) as u32 * bits / 8);
+    let bytes = builder.binary_const(Binary::Mul, turn, (rows * problem.pitch) as u32 * bits / 8);
     let [matrix, copy] = [0, 1].map(|parameter| {
         let base = builder.parameter(parameter);
         builder.advance(base, bytes)
     });
-    let strides = [question.pitch, 1];
+    let strides = [problem.pitch, 1];
     let bytes = u64::from(bits / 8);
     let mut places = matrix_places(&mut builder, &layout, matrix, strides, bytes);
     let values = load.emit_load(&mut builder, &mut places);

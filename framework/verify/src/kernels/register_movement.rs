@@ -4,7 +4,7 @@
 use tilewright_kernel::Kernel;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::{LowerError, Reason, RegisterTensor, tensor_kernel, without_axis};
-use tilewright_plan::movement::{Gather, Means, Reduction, Scan, ScanDirection};
+use tilewright_plan::movement::{Gather, PlanContext, Reduction, Scan, ScanDirection};
 use tilewright_tile::op::name::{arith, tt};
 use tilewright_tile::{BuildError, FunctionBuilder, TileType, Value};
 
@@ -31,7 +31,7 @@ pub fn reduction_kernel(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
     reduction: &Reduction,
-    means: Means<'_>,
+    context: PlanContext<'_>,
 ) -> Result<Kernel, LowerError> {
     // With one more axis the result is a tensor, whose every register is written, where it would be a scalar.
     let rank = src.outs().len();
@@ -40,7 +40,7 @@ pub fn reduction_kernel(
     let (src, mut reduction) = (extended(src)?, reduction.clone());
     reduction.result = extended(&reduction.result)?;
     let tensors = tuple(&src, element_bits);
-    tensor_kernel("reduce", &tensors, means, |builder, values, plans| {
+    tensor_kernel("reduce", &tensors, context, |builder, values, plans| {
         let kept = without_axis(&reduction.result, axis)?;
         let mut op = builder.op(tt::REDUCE).operands("srcs", values).attribute("axis", number(axis));
         for tensor in &tensors {
@@ -62,10 +62,10 @@ pub fn scan_kernel(
     element_bits: &[u32],
     (scan, direction): (&Scan, ScanDirection),
     by: CombineScalars,
-    means: Means<'_>,
+    context: PlanContext<'_>,
 ) -> Result<Kernel, LowerError> {
     let tensors = tuple(src, element_bits);
-    tensor_kernel("scan", &tensors, means, |builder, values, plans| {
+    tensor_kernel("scan", &tensors, context, |builder, values, plans| {
         let types: Vec<TileType> = values.iter().map(|&value| builder.ty(value).clone()).collect();
         let mut op = builder.op(tt::SCAN).operands("srcs", values).attribute("axis", number(axis));
         op = op.attribute("reverse", direction == ScanDirection::Down);
@@ -90,11 +90,11 @@ pub fn gather_kernel(
     ([src, indices], axis): ([&LinearLayout; 2], Dim),
     element_bits: u32,
     gather: &Gather,
-    means: Means<'_>,
+    context: PlanContext<'_>,
 ) -> Result<Kernel, LowerError> {
     let tensor = RegisterTensor { name: "tensor", layout: src, element_bits };
     let indices = RegisterTensor { name: "indices", layout: indices, element_bits: 32 };
-    tensor_kernel("gather", &[tensor, indices], means, |builder, values, plans| {
+    tensor_kernel("gather", &[tensor, indices], context, |builder, values, plans| {
         let op = builder.op(tt::GATHER).operand(values[0]).operand(values[1]);
         let op = op.attribute("axis", number(axis));
         let op = op.result(RegisterTensor { element_bits, ..indices }.ty()?).done()?;

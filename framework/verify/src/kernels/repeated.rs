@@ -21,7 +21,7 @@ pub fn repeated_conversion_kernel(
     rounds: u32,
 ) -> Result<Kernel, MovementError> {
     kernel_around("convert", layouts, element_bits, |builder, values| {
-        let shared = plan.figures.shared_bytes > 0;
+        let shared = plan.stats.shared_bytes > 0;
         repeat(builder, values, rounds, shared, |builder, values| plan.emit(builder, values))
     })
 }
@@ -58,7 +58,7 @@ pub fn repeated_gather_kernel(
     gather: &Gather,
     rounds: u32,
 ) -> Result<Kernel, MovementError> {
-    let shared = gather.figures.shared_bytes > 0;
+    let shared = gather.stats.shared_bytes > 0;
     let element = integer(element_bits)?;
     let mut builder = begin("gather", layout, &["tensor", "indices", "registers"]);
     let values = read_tensor(&mut builder, 0, layout, element);

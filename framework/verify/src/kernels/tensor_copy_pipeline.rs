@@ -6,7 +6,7 @@ use tilewright_kernel::{
 };
 use tilewright_layout::{Dim, MemoryLayout};
 use tilewright_lower::registers::integer;
-use tilewright_plan::movement::{BoxCopy, BoxSource, MovementError, first_warp};
+use tilewright_plan::movement::{TensorCopy, TensorCopySource, MovementError, first_warp};
 
 use super::copy_pipeline::{OmittedSync, Ring, Stages, each_index, each_step};
 
@@ -20,7 +20,7 @@ use super::copy_pipeline::{OmittedSync, Ring, Stages, each_index, each_step};
 /// [`MovementError::ElementBits`] if no element has this width; [`MovementError::Memory`] for fewer tiles than
 /// buffers, or none.
 pub fn tensor_copy_kernel(
-    copy: &BoxCopy,
+    copy: &TensorCopy,
     memory: &MemoryLayout,
     launch: Launch,
     stages: Stages,
@@ -48,7 +48,7 @@ pub fn tensor_copy_kernel(
 }
 
 struct Pipeline<'a> {
-    copy: &'a BoxCopy,
+    copy: &'a TensorCopy,
     element: Element,
     stages: Stages,
     /// Elements of a buffer.
@@ -142,7 +142,7 @@ impl Pipeline<'_> {
         let origins = builder.advance(origins, bytes);
         let coordinate = |axis: u32| builder.load(Type::Scalar(Element::I32), origins, 4 * axis.cast_signed(), None);
         let origin: Vec<Value> = (0..axes).map(coordinate).collect();
-        let source = BoxSource { map: builder.parameter(0), origin: &origin };
+        let source = TensorCopySource { map: builder.parameter(0), origin: &origin };
         self.copy.emit(builder, buffer, source, mbarrier);
     }
 

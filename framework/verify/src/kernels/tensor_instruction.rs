@@ -5,7 +5,7 @@
 use super::instruction::Around;
 use tilewright_kernel::{Carried, Element, Kernel, Op, Scope, Type, Value, is_result};
 use tilewright_layout::{Dim, LinearLayout, Space};
-use tilewright_plan::movement::{Means, TensorAllotment, TensorMoves, TensorTable, first_warp};
+use tilewright_plan::movement::{PlanContext, TensorMemoryAllocation, TensorMoves, TensorTable, first_warp};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, TensorOperand};
 
 /// A kernel that issues the instruction of a row once, as [`super::instruction_kernel`], also where a tile is in tensor
@@ -17,11 +17,11 @@ use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue
 ///
 /// # Errors
 /// A sentence on what no kernel can do.
-pub fn issue_kernel(name: &str, row: &Instruction, means: Means<'_>) -> Result<Kernel, String> {
+pub fn issue_kernel(name: &str, row: &Instruction, context: PlanContext<'_>) -> Result<Kernel, String> {
     let Some(tile) = row.operands.iter().find_map(Operand::tensor) else {
         return super::instruction_kernel(name, row);
     };
-    let moves = tile_in_tensor_memory(row, tile, means)?;
+    let moves = tile_in_tensor_memory(row, tile, context)?;
     let lanes = 1 << moves.registers.in_bits(Dim::LANE);
     let warps = 1 << moves.registers.in_bits(Dim::WARP);
     // Of each tile, the number of its operand, its first column and the way to it.
@@ -29,15 +29,15 @@ pub fn issue_kernel(name: &str, row: &Instruction, means: Means<'_>) -> Result<K
     let mut columns = 0;
     for (number, operand) in (0..).zip(&row.operands) {
         let Some(tile) = operand.tensor() else { continue };
-        tiles.push(Held { number, at: columns, moves: tile_in_tensor_memory(row, tile, means)? });
+        tiles.push(Held { number, at: columns, moves: tile_in_tensor_memory(row, tile, context)? });
         columns += tile.columns() as u32;
     }
     let multiplies = row.kind == InstructionKind::Matrix;
     let extra = multiplies.then_some("before");
     let names: Vec<&str> = row.operands.iter().map(super::instruction::parameter_name).chain(extra).collect();
     let mut around = Around::new(name, [lanes, warps], &names);
-    let least = means.target.tensor.as_ref().map_or(0, |memory| memory.least_columns);
-    let allotment = TensorAllotment::new(&mut around.builder, columns.next_power_of_two().max(least), 1);
+    let least = context.target.tensor.as_ref().map_or(0, |memory| memory.least_columns);
+    let allotment = TensorMemoryAllocation::new(&mut around.builder, columns.next_power_of_two().max(least), 1);
     match multiplies {
         true => around.multiply(row, &tiles, allotment)?,
         false if row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_))) => {
@@ -66,13 +66,13 @@ struct Held {
 ///
 /// # Errors
 /// A sentence on why nothing does.
-pub fn tile_in_tensor_memory(row: &Instruction, tile: &TensorOperand, means: Means<'_>) -> Result<TensorMoves, String> {
-    let memory = means.target.tensor.as_ref().ok_or("the target has no tensor memory")?;
+pub fn tile_in_tensor_memory(row: &Instruction, tile: &TensorOperand, context: PlanContext<'_>) -> Result<TensorMoves, String> {
+    let memory = context.target.tensor.as_ref().ok_or("the target has no tensor memory")?;
     let tile = match row.kind {
         InstructionKind::TensorMove if tile.copies.is_empty() => in_rows(tile, memory.warp_rows.trailing_zeros())?,
         _ => tile.clone(),
     };
-    let mut table = TensorTable::of(means.instructions, means.target);
+    let mut table = TensorTable::of(context.instructions, context.target);
     let is_answer = row.kind == InstructionKind::TensorMove || tile.role == "d";
     let way = if is_answer { table.ways(&tile).into_iter().next() } else { table.stores(&tile) };
     way.ok_or_else(|| "no row of the target moves its tile between tensor memory and registers".to_owned())
@@ -159,7 +159,7 @@ impl Around {
     }
 
     /// A tile is copied from shared to tensor memory, whose copies each warp brings back.
-    fn copy_tile(&mut self, row: &Instruction, moves: &TensorMoves, allotment: TensorAllotment) -> Result<(), String> {
+    fn copy_tile(&mut self, row: &Instruction, moves: &TensorMoves, allotment: TensorMemoryAllocation) -> Result<(), String> {
         let (mut operands, mut result) = (Vec::new(), 0);
         for (number, operand) in (0..).zip(&row.operands) {
             match operand {
@@ -182,7 +182,7 @@ impl Around {
         &mut self,
         row: &Instruction,
         operands: Vec<Value>,
-        allotment: TensorAllotment,
+        allotment: TensorMemoryAllocation,
     ) -> Result<(), String> {
         let Completion::Queue(queue @ Queue::Products) = row.completion else {
             return Err("it completes in a way that is not known here".to_owned());
@@ -199,7 +199,7 @@ impl Around {
         Ok(())
     }
 
-    fn multiply(&mut self, row: &Instruction, tiles: &[Held], allotment: TensorAllotment) -> Result<(), String> {
+    fn multiply(&mut self, row: &Instruction, tiles: &[Held], allotment: TensorMemoryAllocation) -> Result<(), String> {
         let mut operands = Vec::new();
         let mut sums = None;
         for (number, operand) in (0..).zip(&row.operands) {

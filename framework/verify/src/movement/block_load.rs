@@ -1,7 +1,7 @@
 //! Tiles that are loaded by blocks of a matrix.
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{BlockLoads, BlockSource, Means};
+use tilewright_plan::movement::{BlockLoads, BlockSource, PlanContext};
 
 use super::elements::{element, little_endian};
 use crate::CheckFailure;
@@ -58,10 +58,10 @@ impl BlockTile<'_> {
 pub fn block_load_case<'a>(
     tile: &BlockTile<'_>,
     loads: &BlockLoads,
-    means: impl Into<Means<'a>>,
+    context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
     let bits = tile.element_bits;
-    let kernel = block_load_kernel((tile.layout, loads), tile.begin, bits, means.into())?;
+    let kernel = block_load_kernel((tile.layout, loads), tile.begin, bits, context.into())?;
     let after = little_endian(tile.elements(), tile.bytes());
     let coordinates = tile.coordinates();
     let legend = Legend::of_elements(bits, move |index| {

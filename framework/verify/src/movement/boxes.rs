@@ -3,7 +3,7 @@
 use crate::kernels::{Stages, tensor_copy_kernel};
 use tilewright_kernel::{Counts, Launch, MAX_RANK, TensorMapBinding};
 use tilewright_layout::{Dim, MemoryLayout};
-use tilewright_plan::movement::{Bound, BoxCopy, Means};
+use tilewright_plan::movement::{Bound, TensorCopy, PlanContext};
 use tilewright_target::TargetDescription;
 
 use super::elements::{element, little_endian};
@@ -21,12 +21,12 @@ use crate::test_case::{Legend, TestCase, changed, input};
 /// # Errors
 /// [`CheckFailure::Movement`]: the plan is not for this memory.
 pub fn box_tiles_case<'a>(
-    copy: &BoxCopy,
+    copy: &TensorCopy,
     memory: &MemoryLayout,
     launch: Launch,
     stages: Stages,
     shifted: u32,
-    means: impl Into<Means<'a>>,
+    context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
     let kernel = tensor_copy_kernel(copy, memory, launch, stages)?;
     let tiles = Tiles::new(copy, memory, stages.tensors, shifted);
@@ -45,13 +45,13 @@ pub fn box_tiles_case<'a>(
         changed("held", tiles.bits, held, brought, of_held),
     ];
     let arguments = vec![CaseValue::Tensor(tiles.given(0)), CaseValue::Buffer(1), CaseValue::Buffer(2)];
-    let counts = planned_counts(copy, u64::from(stages.tensors), shifted, means.into().target);
+    let counts = planned_counts(copy, u64::from(stages.tensors), shifted, context.into().target);
     Ok(TestCase::new(kernel, [1, 1, 1], arguments, buffers).with_counts(counts))
 }
 
 /// What the warp that copies executes for each tile; and sectors, if the tensor lies as the plan has it and each tile
 /// begins a sector.
-fn planned_counts(copy: &BoxCopy, tiles: u64, shifted: u32, target: &TargetDescription) -> ExpectedCounts {
+fn planned_counts(copy: &TensorCopy, tiles: u64, shifted: u32, target: &TargetDescription) -> ExpectedCounts {
     let row_major = (0..copy.axes.len()).rev().map(Dim::tensor).eq(copy.axes.iter().copied());
     let unit = u64::from(target.global.transaction_bytes.max(1));
     let is_exact = shifted == 0 && row_major && copy.bytes().is_multiple_of(unit);
@@ -90,7 +90,7 @@ struct Tiles<'a> {
 }
 
 impl<'a> Tiles<'a> {
-    fn new(copy: &'a BoxCopy, memory: &'a MemoryLayout, tiles: u32, shifted: u32) -> Self {
+    fn new(copy: &'a TensorCopy, memory: &'a MemoryLayout, tiles: u32, shifted: u32) -> Self {
         let size = |&dim: &Dim| 1u64 << memory.linear.out_bits(dim);
         let stacked = |dim: &Dim| if *dim == Dim::tensor(0) { u64::from(tiles) } else { 1 };
         let origin = |tile: u32, dim: &Dim| {

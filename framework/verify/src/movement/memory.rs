@@ -31,7 +31,7 @@ pub fn store_case(
         (format!("offset {offset}"), row_major(&linear, linear.apply_packed(offset)))
     });
     let buffers = vec![input(0, little_endian(stored, bytes)), input(1, places(memory, bytes)), left];
-    let counts = ExpectedCounts::all(access.figures.counts, access.figures.bound);
+    let counts = ExpectedCounts::all(access.stats.counts, access.stats.bound);
     let written = |counts| Counts { shared_loads: 0, wavefronts_loaded: 0, barriers: 0, ..counts };
     Ok(TestCase::of_buffers(kernel, 1, buffers).with_counts(counts.comparing(written)))
 }
@@ -52,7 +52,7 @@ pub fn load_case(
     let held = little_endian(by_offset(memory).map(|index| element(index, element_bits)), bytes);
     let elements: Vec<_> = (0..1u64 << layout.outs().bits()).map(|index| element(index, element_bits)).collect();
     let buffers = vec![input(0, held), input(1, places(memory, bytes)), registers(0, layout, element_bits, &elements)];
-    let counts = ExpectedCounts::all(access.figures.counts, access.figures.bound);
+    let counts = ExpectedCounts::all(access.stats.counts, access.stats.bound);
     let read = |counts| Counts { shared_stores: 0, wavefronts_stored: 0, barriers: 0, ..counts };
     Ok(TestCase::of_buffers(kernel, 1, buffers).with_counts(counts.comparing(read)))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tilewright_kernel::Counts;
-use tilewright_plan::movement::{Bound, Means, Prefetch};
+use tilewright_plan::movement::{Bound, PlanContext, Prefetch};
 
 use super::elements::{element, little_endian};
 use crate::CheckFailure;
@@ -20,13 +20,13 @@ pub fn prefetch_case<'a>(
     prefetch: &Prefetch,
     lanes: u32,
     ahead: Ahead,
-    means: impl Into<Means<'a>>,
+    context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let means = means.into();
-    let question = prefetch.question();
-    let (bits, pitch, [rows, columns]) = (question.element_bits, question.pitch, question.matrix);
+    let context = context.into();
+    let problem = prefetch.problem();
+    let (bits, pitch, [rows, columns]) = (problem.element_bits, problem.pitch, problem.matrix);
     let bytes = u64::from(bits / 8);
-    let kernel = prefetched_kernel(prefetch, lanes, ahead, means)?;
+    let kernel = prefetched_kernel(prefetch, lanes, ahead, context)?;
     let matrix = little_endian((0..rows * pitch).map(|index| element(index, bits)), bytes as usize);
     let copied = |index| if index % pitch < columns { element(index, bits) } else { 0 };
     let after = little_endian((0..rows * pitch).map(copied), bytes as usize);
@@ -34,8 +34,8 @@ pub fn prefetch_case<'a>(
         (format!("row {}, column {} of the copy", index / pitch, index % pitch), index)
     });
     let copy = changed("copy", bits, vec![0; matrix.len()], after, legend);
-    let tiles = rows.div_ceil(question.tile[0]) + u64::from(ahead.tiles);
-    let unit = u64::from(means.target.global.transaction_bytes.max(1));
+    let tiles = rows.div_ceil(problem.tile[0]) + u64::from(ahead.tiles);
+    let unit = u64::from(context.target.global.transaction_bytes.max(1));
     let of_row = |row: u64| {
         let begin = row * pitch * bytes;
         begin / unit..(begin + columns * bytes).div_ceil(unit)

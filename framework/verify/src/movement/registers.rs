@@ -4,7 +4,7 @@ use crate::kernels::{add, gather_kernel, reduction_kernel, scan_kernel};
 use tilewright_kernel::Kernel;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::conversion_kernel;
-use tilewright_plan::movement::{Bound, Gather, Means, Plan, Reduction, Scan, ScanDirection};
+use tilewright_plan::movement::{Bound, Gather, PlanContext, Plan, Reduction, Scan, ScanDirection};
 use tilewright_tile::op::name::arith;
 use tilewright_tile::{BuildError, FunctionBuilder, Value};
 
@@ -21,11 +21,11 @@ pub fn conversion_case<'a>(
     [src, dst]: [&LinearLayout; 2],
     element_bits: u32,
     plan: &Plan,
-    means: impl Into<Means<'a>>,
+    context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = conversion_kernel("convert", [src, dst], element_bits, plan, means.into())?;
+    let kernel = conversion_kernel("convert", [src, dst], element_bits, plan, context.into())?;
     let elements = (0..1u64 << dst.outs().bits()).map(|index| element(index, element_bits)).collect();
-    Ok(moved(kernel, [src, dst], &[element_bits], &[elements]).with_plan(&plan.figures))
+    Ok(moved(kernel, [src, dst], &[element_bits], &[elements]).with_plan(&plan.stats))
 }
 
 /// A reduction by adding: every register must hold its line's sum, each added up here one element after the other.
@@ -36,11 +36,11 @@ pub fn reduction_case<'a>(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
     plan: &Reduction,
-    means: impl Into<Means<'a>>,
+    context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = reduction_kernel((src, axis), element_bits, plan, means.into())?;
+    let kernel = reduction_kernel((src, axis), element_bits, plan, context.into())?;
     let sums: Vec<_> = element_bits.iter().map(|&bits| sums_along(src, axis, bits)).collect();
-    Ok(moved(kernel, [src, &plan.result], element_bits, &sums).with_plan(&plan.figures))
+    Ok(moved(kernel, [src, &plan.result], element_bits, &sums).with_plan(&plan.stats))
 }
 
 /// A scan. A single tensor is added up; two of one width are the factors and summands of maps `x -> m x + b`, which are
@@ -52,11 +52,11 @@ pub fn scan_case<'a>(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
     (plan, direction): (&Scan, ScanDirection),
-    means: impl Into<Means<'a>>,
+    context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
     let by = if element_bits.len() == 2 { compose } else { add };
-    let kernel = scan_kernel((src, axis), element_bits, (plan, direction), by, means.into())?;
-    Ok(moved(kernel, [src, src], element_bits, &scanned(src, axis, element_bits, direction)).with_plan(&plan.figures))
+    let kernel = scan_kernel((src, axis), element_bits, (plan, direction), by, context.into())?;
+    Ok(moved(kernel, [src, src], element_bits, &scanned(src, axis, element_bits, direction)).with_plan(&plan.stats))
 }
 
 /// A gather by indices in no order. Its loads may take more wavefronts than planned, since conflicts depend on indices.
@@ -67,17 +67,17 @@ pub fn gather_case<'a>(
     ([src, indices], axis): ([&LinearLayout; 2], Dim),
     element_bits: u32,
     plan: &Gather,
-    means: impl Into<Means<'a>>,
+    context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = gather_kernel(([src, indices], axis), element_bits, plan, means.into())?;
+    let kernel = gather_kernel(([src, indices], axis), element_bits, plan, context.into())?;
     let bytes = (element_bits / 8) as usize;
     let tensor = little_endian((0..1u64 << src.outs().bits()).map(|at| element(at, element_bits)), bytes);
     let places = little_endian((0..1u64 << indices.outs().bits()).map(|place| index_at(src, axis, place)), 4);
     let elements = gathered(src, indices, axis, |index| element(index, element_bits));
     let buffers = vec![input(0, tensor), input(1, places), registers(0, indices, element_bits, &elements)];
-    let counts = ExpectedCounts { may_conflict: true, ..ExpectedCounts::all(plan.figures.counts, Bound::default()) };
+    let counts = ExpectedCounts { may_conflict: true, ..ExpectedCounts::all(plan.stats.counts, Bound::default()) };
     let case = TestCase::of_buffers(kernel, 1 << src.in_bits(Dim::BLOCK), buffers);
-    Ok(case.with_plan(&plan.figures).with_counts(counts))
+    Ok(case.with_plan(&plan.stats).with_counts(counts))
 }
 
 /// The map `x -> n (m x + b) + c` of two maps, the earlier one `x -> m x + b`.

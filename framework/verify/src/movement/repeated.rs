@@ -54,15 +54,15 @@ impl Repeated<'_> {
     #[must_use]
     pub fn predicted(&self, element_bits: u32, rounds: u32) -> Predicted {
         match self {
-            Self::Conversion(_, plan) => Predicted::of(&plan.figures, rounds),
+            Self::Conversion(_, plan) => Predicted::of(&plan.stats, rounds),
             Self::Staging(_, memory, [store, load]) => {
                 let counts =
-                    store.figures.counts.plus(load.figures.counts).plus(Counts { barriers: 1, ..Counts::default() });
+                    store.stats.counts.plus(load.stats.counts).plus(Counts { barriers: 1, ..Counts::default() });
                 let (cycles, shared_bytes) =
-                    (store.figures.cost + load.figures.cost, memory.allocated_bytes(element_bits));
+                    (store.stats.cost + load.stats.cost, memory.allocated_bytes(element_bits));
                 Predicted { rounds, counts: Some(counts), cycles, shared_bytes }
             }
-            Self::Gather(_, _, plan) => Predicted::of(&plan.figures, rounds),
+            Self::Gather(_, _, plan) => Predicted::of(&plan.stats, rounds),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::kernels::{Stages, pointer_copy_kernel};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, MemoryLayout};
 use tilewright_lower::registers::row_major;
-use tilewright_plan::movement::{Bound, Means, SharedCopy};
+use tilewright_plan::movement::{Bound, PlanContext, SharedCopy};
 
 use super::elements::{element, little_endian, tensor};
 use super::memory::places;
@@ -22,7 +22,7 @@ pub fn shared_copy_case<'a>(
     memory: &MemoryLayout,
     element_bits: u32,
     stages: Stages,
-    means: impl Into<Means<'a>>,
+    context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
     let kernel = pointer_copy_kernel(copy, memory, element_bits, stages)?;
     let bytes = (element_bits / 8) as usize;
@@ -38,7 +38,7 @@ pub fn shared_copy_case<'a>(
     let left = tensor(element_bits, held.into_iter(), move |number| {
         (format!("offset {} of tensor {}", number % offsets, number / offsets), index(number))
     });
-    let unit = u64::from(means.into().target.global.transaction_bytes.max(1));
+    let unit = u64::from(context.into().target.global.transaction_bytes.max(1));
     let sectors = PlannedSectors {
         accesses: "copies, and loads of the places",
         planned: tensors * (copy.transactions + place_units(copy, offsets, unit)),

@@ -6,9 +6,9 @@ use tilewright_testkit::emulator_target;
 
 use tilewright_emulator::{FaultKind, RunReport};
 use tilewright_kernel::{Outside, Queue, TensorMap};
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_target::{
-    BoxArrangement, BoxOperand, Completion, Instruction, InstructionKind, Mix, Operand, Semantics, TargetDescription,
+    TensorCopyLayout, TensorCopyOperand, Completion, Instruction, InstructionKind, XorSwizzle, Operand, Semantics, TargetDescription,
 };
 use tilewright_verify::kernels::BulkFlaw;
 use tilewright_verify::{CheckFailure, box_copy_case, box_origins, check_emulated, span_copy_case};
@@ -34,22 +34,22 @@ fn row(name: &str, operands: Vec<Operand>, completion: Completion) -> Instructio
 }
 
 /// Units of sixteen bytes of rows of 32 change places in every second 64 bytes.
-const MIX: Mix = Mix { shift: 2, mask: 0x10 };
+const MIX: XorSwizzle = XorSwizzle { shift: 2, mask: 0x10 };
 
-fn operand(rank: u32) -> BoxOperand {
-    let arrangement = |name: &str, mix, row_bytes, alignment| BoxArrangement {
+fn operand(rank: u32) -> TensorCopyOperand {
+    let arrangement = |name: &str, mix, row_bytes, alignment| TensorCopyLayout {
         name: name.to_owned(),
         mode: alignment,
         mix,
         row_bytes,
         alignment,
     };
-    BoxOperand {
+    TensorCopyOperand {
         rank,
         most: 16,
         row_grain: 16,
         global_alignment: 16,
-        arrangements: vec![arrangement("plain", Mix::default(), None, 32), arrangement("mixed", MIX, Some(32), 128)],
+        arrangements: vec![arrangement("plain", XorSwizzle::default(), None, 32), arrangement("mixed", MIX, Some(32), 128)],
     }
 }
 
@@ -69,12 +69,12 @@ fn spans() -> [Instruction; 2] {
     [row("fetch_span", to, Completion::Mbarrier), row("put_span", from, Completion::Queue(Queue::Bulk))]
 }
 
-fn map(bits: u32, sizes: &[u32], mix: Mix) -> TensorMap {
+fn map(bits: u32, sizes: &[u32], mix: XorSwizzle) -> TensorMap {
     TensorMap { element_bits: bits, box_sizes: sizes.to_vec(), mix, outside: Outside::Zeros }
 }
 
 fn maps() -> Vec<TensorMap> {
-    let plain = Mix::default();
+    let plain = XorSwizzle::default();
     vec![
         map(8, &[16], plain),
         map(64, &[6], plain),
@@ -95,13 +95,13 @@ fn copied(
 ) -> Result<RunReport, CheckFailure> {
     let target = target();
     let case = box_copy_case(row, map, origin, target.lanes.default, flaw)?.with_exact_bits();
-    check_emulated(&case, Means::of(&target).with_instructions(std::slice::from_ref(row)))
+    check_emulated(&case, PlanContext::of(&target).with_instructions(std::slice::from_ref(row)))
 }
 
 fn span_copied(row: &Instruction, bytes: u32, flaw: Option<BulkFlaw>) -> Result<RunReport, CheckFailure> {
     let target = target();
     let case = span_copy_case(row, bytes, target.lanes.default, flaw)?;
-    check_emulated(&case, Means::of(&target).with_instructions(std::slice::from_ref(row)))
+    check_emulated(&case, PlanContext::of(&target).with_instructions(std::slice::from_ref(row)))
 }
 
 #[test]
@@ -175,11 +175,11 @@ fn what_no_row_copies_is_refused_before_it_runs() {
         Err(CheckFailure::Row(message)) => message,
         other => panic!("{map:?}: {other:?}"),
     };
-    let plain = Mix::default();
+    let plain = XorSwizzle::default();
     assert!(refusal(map(16, &[24, 8], plain)).contains("24 elements along an axis; it copies 16 at most"));
     assert!(refusal(map(16, &[4, 8], plain)).contains("rows of a box have 8 bytes; it copies multiples of 16"));
     assert!(refusal(map(16, &[8, 8], MIX)).contains("rows of a box have 16 bytes; with mixed they have 32"));
-    assert!(refusal(map(16, &[8, 8], Mix { shift: 3, mask: 0x10 })).contains("there are: plain, mixed"));
+    assert!(refusal(map(16, &[8, 8], XorSwizzle { shift: 3, mask: 0x10 })).contains("there are: plain, mixed"));
     let three = copied(&boxes(3)[0], &map(16, &[8, 8], plain), &[0, 0], None);
     assert!(matches!(three, Err(CheckFailure::Row(message)) if message.contains("boxes of 3 axes; the map's have 2")));
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use emulator_target::{kernel, target};
 use serde_json::{Value as Json, json};
 use tilewright_emulator::RunLimits;
-use tilewright_plan::movement::Means;
+use tilewright_plan::movement::PlanContext;
 use tilewright_tile::Float;
 use tilewright_verify::CheckFailure;
 use tilewright_verify::case::{CaseBuffer, CaseElement, CaseError, CaseNumber, Expectation, ProgramCase, Tolerance};
@@ -69,7 +69,7 @@ fn a_kernel_that_leaves_what_it_must_has_no_differences() {
     let case = ProgramCase::read(&write("right", &scale(), &halves())).expect("a case");
     assert_eq!((case.name.as_str(), case.entry.as_str(), case.grid, case.warps), ("scale", "scale", [2, 1, 1], 1));
     assert!(case.program.ends_with("scale.ttir"));
-    let ended = case.run(&kernel(KERNEL), Means::of(&target(true)), &RunLimits::default()).expect("it runs");
+    let ended = case.run(&kernel(KERNEL), PlanContext::of(&target(true)), &RunLimits::default()).expect("it runs");
     assert_eq!(ended.differences, []);
     assert!(ended.report.steps > 0);
 }
@@ -81,7 +81,7 @@ fn differences_name_the_first_and_the_worst_element() {
     expected[6] = 4.0;
     expected[9] = 400.0;
     let case = ProgramCase::read(&write("wrong", &scale(), &expected)).expect("a case");
-    let ended = case.run(&kernel(KERNEL), Means::of(&target(true)), &RunLimits::default()).expect("it runs");
+    let ended = case.run(&kernel(KERNEL), PlanContext::of(&target(true)), &RunLimits::default()).expect("it runs");
     let [difference] = &ended.differences[..] else { panic!("one buffer differs: {:?}", ended.differences) };
     assert_eq!((difference.elements, difference.wrong), (20, 2));
     assert_eq!(difference.first.index, [1, 1]);
@@ -100,11 +100,11 @@ fn elements_that_must_not_be_touched_and_inputs_are_compared_too() {
     // Lane by lane the same places, but one further on: the first keeps its fill, and the first after the last does not.
     let beside = KERNEL.replace("%11: ptr.global = advance %1, %9", "%11: ptr.global = advance %14, %9");
     let beside = beside.replace("%10: ptr", "%14: ptr.global = advance %1, %8\n %10: ptr");
-    let ended = case.run(&kernel(&beside), Means::of(&target(true)), &RunLimits::default()).expect("it runs");
+    let ended = case.run(&kernel(&beside), PlanContext::of(&target(true)), &RunLimits::default()).expect("it runs");
     assert_eq!(ended.differences.len(), 1);
     assert_eq!(ended.differences[0].first.index, [0, 0]);
     let of_input = KERNEL.replace("store %11", "store %10");
-    let ended = case.run(&kernel(&of_input), Means::of(&target(true)), &RunLimits::default()).expect("it runs");
+    let ended = case.run(&kernel(&of_input), PlanContext::of(&target(true)), &RunLimits::default()).expect("it runs");
     let names: Vec<_> = ended.differences.iter().map(|difference| difference.buffer.as_str()).collect();
     assert_eq!(names, ["a", "c"]);
 }
@@ -114,7 +114,7 @@ fn what_lies_beyond_a_buffer_is_a_fault() {
     let mut case = scale();
     case["grid"] = json!([3, 1, 1]);
     let case = ProgramCase::read(&write("beyond", &case, &halves())).expect("a case");
-    let error = case.run(&kernel(KERNEL), Means::of(&target(true)), &RunLimits::default()).expect_err("a fault");
+    let error = case.run(&kernel(KERNEL), PlanContext::of(&target(true)), &RunLimits::default()).expect_err("a fault");
     assert!(matches!(error, CheckFailure::Fault(_)), "{error}");
     assert!(error.to_string().contains("offset 64 of buffer 0, which has 64 bytes"), "{error}");
 }
@@ -122,7 +122,7 @@ fn what_lies_beyond_a_buffer_is_a_fault() {
 #[test]
 fn a_kernel_of_other_parameters_is_refused() {
     let case = ProgramCase::read(&write("parameters", &scale(), &halves())).expect("a case");
-    let run = |text: &str| case.run(&kernel(text), Means::of(&target(true)), &RunLimits::default());
+    let run = |text: &str| case.run(&kernel(text), PlanContext::of(&target(true)), &RunLimits::default());
     let other = KERNEL
         .replace("%2 by: f32", "%2 by: f64")
         .replace("%13: f32 = binary f_mul %12, %2", "%13: f32 = binary f_mul %12, %12");

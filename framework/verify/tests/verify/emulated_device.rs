@@ -6,7 +6,7 @@ use tilewright_testkit::emulator_target;
 use emulator_target::{kernel, target};
 use tilewright_emulator::FaultKind;
 use tilewright_kernel::{Counts, Module};
-use tilewright_plan::movement::{Bound, Means};
+use tilewright_plan::movement::{Bound, PlanContext};
 use tilewright_plugin::{Artifact, Device, DeviceError, LaunchArgument, LaunchRequest};
 use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, Expectation};
 use tilewright_verify::{
@@ -58,7 +58,7 @@ fn case(text: &str, count: u32) -> TestCase {
 }
 
 fn checked(case: &TestCase) -> Result<tilewright_emulator::RunReport, CheckFailure> {
-    check_emulated(case, Means::of(&target(true)))
+    check_emulated(case, PlanContext::of(&target(true)))
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use tilewright_testkit::emulator_target;
 
 use emulator_target::{kernel, target};
-use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Meanings, RunLimits};
+use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, SemanticsTable, RunLimits};
 use tilewright_kernel::{
     Carried, Element, InstructionSignature, MemorySpace, Type, Violation, verify, verify_instructions,
 };
@@ -86,7 +86,7 @@ fn run(rows: &[Instruction], lanes: u32, text: &str) -> Result<Vec<u8>, Fault> {
          }}"
     );
     let (kernel, target) = (kernel(&text), target(false));
-    let meanings = Meanings::of_rows(rows);
+    let meanings = SemanticsTable::of_rows(rows);
     let mut memory = GlobalMemory::new();
     let output = memory.allocate(64);
     let emulator = Emulator::new(&kernel, &target)?.with_meanings(&meanings);

@@ -3,20 +3,20 @@
 
 use tilewright_testkit::emulator_target;
 
-use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Meanings, RunLimits, TensorMapValue};
+use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, SemanticsTable, RunLimits, TensorMapValue};
 use tilewright_kernel::{
-    Builder, Element, Extent, Kernel, Launch, MappedRows, MemorySpace, Module, Outside, Parameter, TensorMap, Type,
+    Builder, Element, Extent, Kernel, Launch, DerivedTensorMap, MemorySpace, Module, Outside, Parameter, TensorMap, Type,
     Violation, decode, encode, text, verify, verify_instructions,
 };
 use tilewright_plugin::{EncodedMap, KernelMetadata, check_maps};
 use tilewright_target::{
-    BoxArrangement, BoxOperand, Completion, Instruction, InstructionKind, Mix, Operand, Semantics, TargetDescription,
+    TensorCopyLayout, TensorCopyOperand, Completion, Instruction, InstructionKind, XorSwizzle, Operand, Semantics, TargetDescription,
 };
 use tilewright_verify::kernels::{Bulk, bulk_kernel};
 
-const MIX: Mix = Mix { shift: 3, mask: 0x10 };
+const MIX: XorSwizzle = XorSwizzle { shift: 3, mask: 0x10 };
 
-fn map(mix: Mix) -> TensorMap {
+fn map(mix: XorSwizzle) -> TensorMap {
     TensorMap { element_bits: 16, box_sizes: vec![16, 4], mix, outside: Outside::Zeros }
 }
 
@@ -68,8 +68,8 @@ fn maps_that_there_cannot_be_are_refused() {
 #[test]
 fn a_map_follows_from_other_parameters() {
     let strides = vec![Extent::Number(1), Extent::Parameter(1)];
-    let rows = MappedRows { pointer: 0, strides };
-    let of = |rows: MappedRows| Parameter { rows: Some(rows), ..Parameter::tensor("rows", map(MIX)) };
+    let rows = DerivedTensorMap { pointer: 0, strides };
+    let of = |rows: DerivedTensorMap| Parameter { rows: Some(rows), ..Parameter::tensor("rows", map(MIX)) };
     let given = vec![
         Parameter::plain("p", Type::Pointer(MemorySpace::Global)),
         Parameter::plain("n", Type::Scalar(Element::I32)),
@@ -89,16 +89,16 @@ fn a_map_follows_from_other_parameters() {
     assert_eq!(found.end(&map(MIX)), Ok(640));
     assert!(tensor(80, 650).unwrap_err().contains("a buffer of 650 bytes"));
     assert!(tensor(0, 640).unwrap_err().contains("strides [1, 0]"));
-    let wrong = |rows: MappedRows| {
+    let wrong = |rows: DerivedTensorMap| {
         let mut given = given.clone();
         given[2] = of(rows);
         let kernel = Builder::with_parameters("k", Launch::new(8, 1), given).finish();
         verify(&Module { kernels: vec![kernel] }).unwrap_err().to_string()
     };
-    assert!(wrong(MappedRows { pointer: 1, ..rows.clone() }).contains("parameter 1 is no pointer"));
+    assert!(wrong(DerivedTensorMap { pointer: 1, ..rows.clone() }).contains("parameter 1 is no pointer"));
     let of_pointer = vec![Extent::Number(1), Extent::Parameter(0)];
-    assert!(wrong(MappedRows { strides: of_pointer, ..rows.clone() }).contains("parameter 0 is no number"));
-    assert!(wrong(MappedRows { strides: vec![Extent::Number(1)], ..rows.clone() }).contains("one for each of 2 axes"));
+    assert!(wrong(DerivedTensorMap { strides: of_pointer, ..rows.clone() }).contains("parameter 0 is no number"));
+    assert!(wrong(DerivedTensorMap { strides: vec![Extent::Number(1)], ..rows.clone() }).contains("one for each of 2 axes"));
 }
 
 /// Only instructions take maps, and nothing else gives one.
@@ -123,19 +123,19 @@ fn maps_go_nowhere_else() {
 }
 
 fn row() -> Instruction {
-    let arrangement = |name: &str, mode, mix, row_bytes| BoxArrangement {
+    let arrangement = |name: &str, mode, mix, row_bytes| TensorCopyLayout {
         name: name.to_owned(),
         mode,
         mix,
         row_bytes,
         alignment: 128,
     };
-    let operand = BoxOperand {
+    let operand = TensorCopyOperand {
         rank: 2,
         most: 64,
         row_grain: 16,
         global_alignment: 16,
-        arrangements: vec![arrangement("plain", 0, Mix::default(), None), arrangement("mixed", 7, MIX, Some(32))],
+        arrangements: vec![arrangement("plain", 0, XorSwizzle::default(), None), arrangement("mixed", 7, MIX, Some(32))],
     };
     Instruction {
         name: "fetch".to_owned(),
@@ -162,7 +162,7 @@ fn fetching(map: &TensorMap) -> Kernel {
 #[test]
 fn the_host_is_told_what_to_encode() {
     let told = |map: TensorMap, mode| vec![EncodedMap { parameter: 0, map, mode, rows: None }];
-    for (mix, mode) in [(MIX, Some(7)), (Mix::default(), Some(0))] {
+    for (mix, mode) in [(MIX, Some(7)), (XorSwizzle::default(), Some(0))] {
         assert_eq!(KernelMetadata::of(&fetching(&map(mix)), 0, &[row()]).maps, told(map(mix), mode));
     }
     assert_eq!(KernelMetadata::of(&fetching(&map(MIX)), 0, &[]).maps, told(map(MIX), None));
@@ -190,7 +190,7 @@ fn target() -> TargetDescription {
 /// Runs the fetch of a box of a tensor that is given otherwise than usual.
 fn fetched(change: impl Fn(&mut GlobalMemory, &mut [Argument; 3])) -> Result<(), Fault> {
     let (kernel, target) = (fetching(&map(MIX)), target());
-    let meanings = Meanings::of_rows(&[row()]);
+    let meanings = SemanticsTable::of_rows(&[row()]);
     let mut memory = GlobalMemory::new();
     let [tensor, origin, held] = [4096, 8, 128].map(|bytes| memory.allocate_with(&vec![0; bytes]));
     let tensor = TensorMapValue::packed(tensor, &[32, 8], 2).unwrap();

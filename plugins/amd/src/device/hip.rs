@@ -7,14 +7,14 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 use tilewright_plugin::{
-    Artifact, Device, DeviceBuffer, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, Ledger, LoadedCode,
+    Artifact, Device, DeviceBuffer, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, HandleTable, LoadedCode,
 };
 
 use super::functions::{Functions, NO_BINARY, OUT_OF_MEMORY, Object, TO_DEVICE, TO_HOST};
 
 /// A device of the runtime.
 pub(super) struct HipDevice {
-    given: Ledger<Owned, Owned>,
+    given: HandleTable<Owned, Owned>,
     functions: Arc<Functions>,
     number: c_int,
     name: String,
@@ -42,7 +42,7 @@ impl Drop for Owned {
 
 impl HipDevice {
     pub(super) fn open(functions: Arc<Functions>, number: c_int, name: String) -> Result<Self, DeviceError> {
-        let device = Self { given: Ledger::default(), functions, number, name };
+        let device = Self { given: HandleTable::default(), functions, number, name };
         device.enter()?;
         Ok(device)
     }

@@ -97,19 +97,19 @@ fn conversions_go_through_scratch_by_what_transposes() {
     let shape = [16, 32];
     let src = distributed(&target, &blocked(&[8, 1], &[2, 32], &[1, 1], &[0, 1]), &shape);
     let dst = distributed(&target, &operand(0, 8, [16, 16, 32], [1, 1]), &shape);
-    let shared = |means: Means<'_>| -> Plan {
-        let (plans, _) = candidates(&src, &dst, 16, means).unwrap();
+    let shared = |context: PlanContext<'_>| -> Plan {
+        let (plans, _) = candidates(&src, &dst, 16, context).unwrap();
         let plan = plans.into_iter().find(|plan| plan.path == Path::Shared).unwrap();
-        conversion_case([&src, &dst], 16, &plan, means).and_then(|case| check_emulated(&case, means)).unwrap();
+        conversion_case([&src, &dst], 16, &plan, context).and_then(|case| check_emulated(&case, context)).unwrap();
         plan
     };
-    let plain = shared(Means::of(target.description()));
-    let tiled = shared(means(&target));
+    let plain = shared(PlanContext::of(target.description()));
+    let tiled = shared(context(&target));
     // 1024 bytes: two loads of 512, each in two wavefronts; stores of 128 bytes in each of eight.
-    assert_eq!((tiled.figures.counts.matrix_loads, tiled.figures.counts.wavefronts_loaded), (2, 4));
-    assert_eq!((tiled.figures.counts.wavefronts_stored, tiled.figures.above_bound.as_deref()), (8, None));
-    assert!(slots(&tiled.figures.counts) < slots(&plain.figures.counts), "{plain:?}");
-    let kernel = conversion_kernel("convert", [&src, &dst], 16, &tiled, means(&target)).unwrap();
+    assert_eq!((tiled.stats.counts.matrix_loads, tiled.stats.counts.wavefronts_loaded), (2, 4));
+    assert_eq!((tiled.stats.counts.wavefronts_stored, tiled.stats.above_bound.as_deref()), (8, None));
+    assert!(slots(&tiled.stats.counts) < slots(&plain.stats.counts), "{plain:?}");
+    let kernel = conversion_kernel("convert", [&src, &dst], 16, &tiled, context(&target)).unwrap();
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
     let artifact = target.compile(&tilewright_kernel::Module { kernels: vec![kernel] }, &options).unwrap();
     assert_eq!(count(artifact.text(Emit::Assembly).unwrap(), HALVES), 2);

@@ -30,12 +30,12 @@ impl Case {
 
     fn plan(&self, target: &dyn Target) -> Plan {
         let [src, dst] = self.layouts(target);
-        proven([&src, &dst], BITS, means(target))
+        proven([&src, &dst], BITS, context(target))
     }
 
     fn kernels(&self, target: &dyn Target, plan: &Plan) -> Vec<Kernel> {
         let [src, dst] = self.layouts(target);
-        vec![conversion_kernel("convert", [&src, &dst], BITS, plan, means(target)).unwrap()]
+        vec![conversion_kernel("convert", [&src, &dst], BITS, plan, context(target)).unwrap()]
     }
 }
 
@@ -44,7 +44,7 @@ impl Case {
 fn results_that_lie_as_operands_stay() {
     for instruction in [[32, 32, 8], [16, 16, 16]] {
         let plan = Case { version: 3, instruction, k_width: 4 }.plan(&target("mi300x"));
-        assert_eq!(plan.figures.counts, Counts::default(), "{instruction:?}");
+        assert_eq!(plan.stats.counts, Counts::default(), "{instruction:?}");
     }
 }
 
@@ -60,7 +60,7 @@ fn results_are_swapped_into_operands_where_lanes_swap() {
         let swaps = words / 2;
         let expected = Counts { exchanges: swaps * lanes.len() as u64, ..Counts::default() };
         assert_eq!(
-            (plan.path, plan.figures.counts, plan.figures.shared_bytes),
+            (plan.path, plan.stats.counts, plan.stats.shared_bytes),
             (Path::Shuffle, expected, 0),
             "{instruction:?}"
         );
@@ -80,7 +80,7 @@ fn results_are_exchanged_into_operands_elsewhere() {
     let case = Case { version: 3, instruction: [32, 32, 16], k_width: 8 };
     let plan = case.plan(&target);
     let expected = Counts { exchanges: 8, selects: 24, ..Counts::default() };
-    assert_eq!((plan.path, plan.figures.counts, plan.figures.shared_bytes), (Path::Shuffle, expected, 0));
+    assert_eq!((plan.path, plan.stats.counts, plan.stats.shared_bytes), (Path::Shuffle, expected, 0));
     let text = assembled(&target, case.kernels(&target, &plan));
     assert_eq!(count(&text, "ds_bpermute_b32"), 8, "{text}");
 }

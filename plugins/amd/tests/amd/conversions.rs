@@ -90,7 +90,7 @@ fn the_cases_are_what_they_are_for() {
     let (target, cases) = (target("mi250"), cases());
     conversions::are_what_they_are_for(&target, &cases);
     let of = |name: &str| conversions::named(&cases, name).planned(&target);
-    let gathered = of("bytes of one warp, gathered and scattered").plan.figures.counts;
+    let gathered = of("bytes of one warp, gathered and scattered").plan.stats.counts;
     assert!(gathered.permutes > 0, "{gathered:?}");
     // LLVM would drop the block barrier of a block of one warp; plans ask for none there.
     assert_eq!(of("bytes of one warp").movement().block_barriers, 0);

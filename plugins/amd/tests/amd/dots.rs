@@ -3,7 +3,7 @@
 
 use crate::targets::target;
 use tilewright_vendor_testkit::code::count;
-use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, proven, question, warps};
+use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, proven, problem, warps};
 use tilewright_vendor_testkit::prelude::*;
 
 /// M, N, K of an instruction, from its name.
@@ -21,7 +21,7 @@ fn mfma(plan: &Contraction, version: i64) -> FamilySpec {
         .with("instr_shape", shape(plan.row().unwrap()))
         .with("transposed", false)
         .with("warps_per_cta", warps(plan))
-        .with("element_bitwidth", i64::from(plan.question.accumulator.bits()))
+        .with("element_bitwidth", i64::from(plan.problem.accumulator.bits()))
 }
 
 fn wmma(plan: &Contraction) -> FamilySpec {
@@ -45,8 +45,8 @@ fn factors_of_six_bits_go_to_their_rows() {
         (["e3m2", "e4m3"], ["e8m0", ""], "f8f6f4(bf6,fp8)"),
         (["e2m1", "e3m2"], ["e8m0", "e8m0"], "f8f6f4(fp4,bf6)"),
     ] {
-        let question = question(&target, [32, 64, 128], [types[0], types[1], "f32"]);
-        let plan = proven(&target, &question.with_scales(scales.map(Scale::named)));
+        let problem = problem(&target, [32, 64, 128], [types[0], types[1], "f32"]);
+        let plan = proven(&target, &problem.with_scales(scales.map(Scale::named)));
         let found = plan.row().unwrap();
         assert!(found.ends_with(row) || plan.is_transposed(), "{types:?}: {found}");
         assert!(found.contains("fp6") || found.contains("bf6"), "{types:?}: {found}");
@@ -66,10 +66,10 @@ fn signs_and_saturation_choose_the_row() {
             (["u8", "u8"], "_iu8(u8,u8)"),
             (["u4", "s4"], "_iu4(u4,iu4)"),
         ] {
-            let wrapping = question(&target, [32, 32, 64], [types[0], types[1], "i32"]);
+            let wrapping = problem(&target, [32, 32, 64], [types[0], types[1], "i32"]);
             let saturating = MmaProblem { saturating: true, ..wrapping.clone() };
-            for (question, clamp) in [(wrapping, ""), (saturating, "(clamp)")] {
-                let plan = proven(&target, &question);
+            for (problem, clamp) in [(wrapping, ""), (saturating, "(clamp)")] {
+                let plan = proven(&target, &problem);
                 assert!(!plan.is_transposed(), "{types:?}");
                 assert!(plan.row().unwrap().ends_with(&format!("{row}{clamp}")), "{types:?}: {:?}", plan.row());
                 assert_eq!(assembly(&target, &plan).contains(" clamp"), !clamp.is_empty(), "{types:?}");
@@ -82,7 +82,7 @@ fn signs_and_saturation_choose_the_row() {
 fn factors_with_scales_go_to_rows_that_take_them_and_are_scaled_before_others() {
     let by = |name: &str, shape, [a, b]: [&str; 2], scales: [&str; 2]| {
         let target = target(name);
-        let asked = question(&target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::named));
+        let asked = problem(&target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::named));
         let plan = proven(&target, &asked);
         (plan.row().unwrap().to_owned(), assembly(&target, &plan))
     };
@@ -116,7 +116,7 @@ fn layouts_are_those_of_the_mfma_families_for_widths_along_k() {
     ] {
         let target = target(name);
         for width in widths {
-            let asked = MmaProblem { k_width: Some(width), ..question(&target, [64, 64, 64], types) };
+            let asked = MmaProblem { k_width: Some(width), ..problem(&target, [64, 64, 64], types) };
             let plan = proven(&target, &asked);
             assert!(plan.row().unwrap().starts_with("v_mfma"), "{types:?}: {}", plan.unit_name());
             if !plan.row().unwrap().contains('(') && plan.k_width() == width {
@@ -129,7 +129,7 @@ fn layouts_are_those_of_the_mfma_families_for_widths_along_k() {
 #[test]
 fn layouts_are_those_of_the_wmma_family() {
     let target = target("rx7900xtx");
-    let asked = MmaProblem { k_width: Some(16), ..question(&target, [64, 64, 32], ["f16", "f16", "f32"]) };
+    let asked = MmaProblem { k_width: Some(16), ..problem(&target, [64, 64, 32], ["f16", "f16", "f32"]) };
     let plan = proven(&target, &asked);
     assert!(plan.row().unwrap().starts_with("v_wmma"), "{}", plan.unit_name());
     is_of_families(&target, &plan, &wmma(&plan), Some(16));
@@ -140,7 +140,7 @@ fn code_has_the_instructions_of_the_plan() {
     for name in ["mi250", "mi355x", "rx7900xtx"] {
         let target = target(name);
         for types in [["f16", "f16", "f32"], ["i8", "i8", "i32"], ["i8", "e4m3", "f32"]] {
-            let plan = proven(&target, &question(&target, [64, 64, 64], types));
+            let plan = proven(&target, &problem(&target, [64, 64, 64], types));
             let row = plan.row().unwrap_or_else(|| panic!("{name} {types:?} has an instruction"));
             let word = if row.starts_with("v_mfma") { "v_mfma" } else { "v_wmma" };
             let found = count(&assembly(&target, &plan), word);
@@ -155,7 +155,7 @@ fn code_has_the_instructions_of_the_plan() {
 fn numbers_of_64_and_32_bits_have_instructions_of_their_own() {
     let target = target("mi250");
     for (types, word) in [(["f64", "i32", "f64"], "f64"), (["f32", "i16", "f32"], "f32")] {
-        let plan = proven(&target, &question(&target, [32, 32, 32], types));
+        let plan = proven(&target, &problem(&target, [32, 32, 32], types));
         assert!(plan.row().unwrap().ends_with(word), "{}", plan.unit_name());
     }
     assert!(!target.instructions().is_empty());
@@ -197,7 +197,7 @@ const EXPECTED: [(&str, [&str; 3], &str); 27] = [
 fn code_has_the_densest_instruction_of_the_types() {
     for (name, types, word) in EXPECTED {
         let target = target(name);
-        let plan = planned(&target, &question(&target, [64, 64, 64], types));
+        let plan = planned(&target, &problem(&target, [64, 64, 64], types));
         let code = assembly(&target, &plan);
         let products = count(&code, "v_mfma") + count(&code, "v_wmma");
         assert!(products > 0 && count(&code, word) == products, "{name} {types:?} by {}: {code}", plan.unit_name());

@@ -149,7 +149,7 @@ fn loaded(name: &str, element_bytes: usize) -> Vec<u64> {
     let bytes: Vec<u8> = (0..512usize).map(|at| ((at / element_bytes) >> (8 * (at % element_bytes))) as u8).collect();
     let mut memory = GlobalMemory::new();
     let buffers = [memory.allocate(512), memory.allocate_with(&bytes)];
-    let (meanings, target) = (Meanings::of_rows(std::slice::from_ref(&row)), target("gfx950", &LANES));
+    let (meanings, target) = (SemanticsTable::of_rows(std::slice::from_ref(&row)), target("gfx950", &LANES));
     let emulator = Emulator::new(&kernel, &target).unwrap().with_meanings(&meanings);
     emulator.run([1, 1, 1], &buffers.map(Argument::Buffer), &mut memory, &RunLimits::default()).unwrap();
     let found = memory.read_all(buffers[0]).unwrap();

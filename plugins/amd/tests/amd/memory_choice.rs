@@ -4,7 +4,7 @@
 
 use crate::targets::target;
 use tilewright_amd::AmdTarget;
-use tilewright_plan::movement::{ConsecutiveCopy, Constraints, Kind, choose_memory};
+use tilewright_plan::movement::{ConsecutiveCopy, Constraints, Kind, choose_shared_layout};
 use tilewright_vendor_testkit::layouts::{distributed, memory};
 use tilewright_vendor_testkit::memory_choice::{executed, prove};
 use tilewright_vendor_testkit::prelude::*;
@@ -33,7 +33,7 @@ fn padding_is_no_worse_than_a_vector_a_row() {
             Accessor::load(distributed(&target, &operand(0), &[64, 64])),
         ];
         let only = Constraints::only(Kind::Padding);
-        let choice = choose_memory(&accessors, 16, &only, target.description()).unwrap();
+        let choice = choose_shared_layout(&accessors, 16, &only, target.description()).unwrap();
         let text = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>";
         let known = memory(&target, text, &[64, 64]);
         let theirs: u64 =
@@ -61,7 +61,7 @@ fn copies_permute_what_they_fetch() {
             Accessor::store(distributed(&target, &fetched, &[64, 64])).copied(ConsecutiveCopy { global, access_bits }),
             Accessor::load(distributed(&target, &operand(0), &[64, 64])),
         ];
-        let choice = choose_memory(&accessors, 16, &Constraints::default(), target.description()).unwrap();
+        let choice = choose_shared_layout(&accessors, 16, &Constraints::default(), target.description()).unwrap();
         let of = |kind: Kind| choice.candidates.iter().find(|candidate| candidate.kind == kind).unwrap();
         let (plain, padded, permuted) = (of(Kind::Plain), of(Kind::Padding), of(Kind::PermutedGlobal));
         assert!(permuted.wavefronts() <= padded.wavefronts() && padded.wavefronts() <= plain.wavefronts());
@@ -97,14 +97,14 @@ fn transposing_loads_are_free_of_conflicts_where_the_tile_lies() {
     let copied = stored.clone().copied(ConsecutiveCopy { global, access_bits: 128 });
     for (first, kind) in [(stored, Kind::Functor), (copied, Kind::PermutedGlobal)] {
         let accessors = [first, loaded.clone()];
-        let choice = choose_memory(&accessors, 16, &Constraints::default(), means(&target)).unwrap();
+        let choice = choose_shared_layout(&accessors, 16, &Constraints::default(), context(&target)).unwrap();
         let chosen = choice.chosen();
         let by = chosen.accessors[1].instruction.as_deref();
         assert_eq!((by, chosen.excess(), choice.gap()), (Some("ds_read_b64_tr_b16"), 0, 0));
         assert_eq!((chosen.kind, chosen.accessors[0].vector_elements), (kind, 8));
-        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, means(&target)));
-        let plain = choose_memory(&accessors, 16, &Constraints::only(kind), target.description()).unwrap();
-        let narrowest = plain.chosen().accessors.iter().map(|figures| figures.vector_elements).min();
+        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, context(&target)));
+        let plain = choose_shared_layout(&accessors, 16, &Constraints::only(kind), target.description()).unwrap();
+        let narrowest = plain.chosen().accessors.iter().map(|stats| stats.vector_elements).min();
         assert_eq!(narrowest, Some(1), "{:?}", plain.chosen().accessors);
     }
 }

@@ -40,10 +40,10 @@ fn factors() -> Vec<LinearLayout> {
 }
 
 fn found(target: &AmdTarget, copied: &LinearLayout, factor: &LinearLayout) -> Solution {
-    let means = means(target);
-    let copy = TensorAccess::copy("the copy", copied.clone(), &means).only(|way| way.instruction().is_some());
-    let accesses = [copy, TensorAccess::load("the load", factor.clone(), &means)];
-    solve(&SharedTensor::new(&[64, 32], 16), &accesses, &means).expect("a memory")
+    let context = context(target);
+    let copy = TensorAccess::copy("the copy", copied.clone(), &context).only(|way| way.instruction().is_some());
+    let accesses = [copy, TensorAccess::load("the load", factor.clone(), &context)];
+    solve(&SharedTensor::new(&[64, 32], 16), &accesses, &context).expect("a memory")
 }
 
 /// Where an element lies, in bytes.
@@ -100,12 +100,12 @@ fn lanes_bring_side_by_side_what_the_memory_wants_there() {
         assert_eq!((load.wavefronts, load.conflicts()), (counted, 0), "{solution}");
         swizzled += usize::from(!solution.swizzles.is_empty());
         // What was found is served as it was found, by lanes that move by sums of bits.
-        let means = means(&target);
+        let context = context(&target);
         let again = [
-            TensorAccess::copy("the copy", fetched.clone(), &means).only(|way| way.instruction().is_some()),
-            TensorAccess::load("the load", factor.clone(), &means),
+            TensorAccess::copy("the copy", fetched.clone(), &context).only(|way| way.instruction().is_some()),
+            TensorAccess::load("the load", factor.clone(), &context),
         ];
-        let served = serve(&SharedTensor::new(&[64, 32], 16), &again, &solution.memory, &means).expect("all go");
+        let served = serve(&SharedTensor::new(&[64, 32], 16), &again, &solution.memory, &context).expect("all go");
         assert_eq!(served.served[0].fetched.as_ref(), Some(fetched));
         assert_eq!(served.served[1].wavefronts, load.wavefronts);
     }

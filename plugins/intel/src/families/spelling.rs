@@ -1,14 +1,14 @@
 //! How the attribute text of Intel's Triton backend spells these families; scales have no attribute
 //! there.
 
-use tilewright_layout::{ParameterSpelling, Spelling};
+use tilewright_layout::{ParameterSyntax, AttributeSyntax};
 
-pub(super) fn all() -> Vec<Spelling> {
+pub(super) fn all() -> Vec<AttributeSyntax> {
     vec![dpas(), subgroup_2d_block()]
 }
 
 /// The shapes `A`, `B` and `C`, which follow from the rest, are kept where they are given.
-fn dpas() -> Spelling {
+fn dpas() -> AttributeSyntax {
     let size = [
         ("repeat_count", "repeatCount"),
         ("systolic_depth", "systolicDepth"),
@@ -17,15 +17,15 @@ fn dpas() -> Spelling {
     ];
     let spread =
         [("threads_per_warp", "threadsPerWarp"), ("warps_per_cta", "warpsPerCTA"), ("rep_cluster", "repCluster")];
-    Spelling::new("dpas", "ttig", "dpas")
+    AttributeSyntax::new("dpas", "ttig", "dpas")
         .with_words(&size)
-        .with(ParameterSpelling::new("fp4_k_pack", &["fp4KPack"]).omitted_at(1))
+        .with(ParameterSyntax::new("fp4_k_pack", &["fp4KPack"]).omitted_at(1))
         .with_words(&spread)
-        .with(ParameterSpelling::cluster())
+        .with(ParameterSyntax::cluster())
         .with_words(&[("a", "A"), ("b", "B"), ("c", "C")])
 }
 
-fn subgroup_2d_block() -> Spelling {
+fn subgroup_2d_block() -> AttributeSyntax {
     let words = [
         ("instr_shape", "instrShape"),
         ("num_blocks", "numBlocks"),
@@ -33,8 +33,8 @@ fn subgroup_2d_block() -> Spelling {
         ("k_width", "kWidth"),
         ("threads_per_warp", "threadsPerWarp"),
     ];
-    Spelling::new("subgroup_2d_block", "ttig", "subgroup_2d_block")
+    AttributeSyntax::new("subgroup_2d_block", "ttig", "subgroup_2d_block")
         .with_words(&[("warps_per_cta", "warpsPerCTA")])
-        .with(ParameterSpelling::cluster())
+        .with(ParameterSyntax::cluster())
         .with_words(&words)
 }

@@ -5,7 +5,7 @@ use super::dpas;
 use super::samples;
 use super::spelling;
 use tilewright_layout::families::cluster::check_shape;
-use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
+use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, AttributeSyntax};
 
 /// The families that this plugin serves: `dpas`, `dpas_scale`, and `dot_operand`, also spelled
 /// `dot_op`, of `dpas` and of `subgroup_2d_block`.
@@ -40,7 +40,7 @@ impl Families for IntelFamilies {
         samples::typical(&self.architecture, use_case)
     }
 
-    fn spellings(&self) -> Vec<Spelling> {
+    fn spellings(&self) -> Vec<AttributeSyntax> {
         spelling::all()
     }
 

@@ -15,8 +15,8 @@ pub(super) fn operands(element_bits: u32, rows: u32, columns: u32) -> Vec<Operan
         pitch_grain: 16,
         most: 1 << 24,
     };
-    let figures = [MatrixFigure::RowBytes, MatrixFigure::Rows, MatrixFigure::Pitch].map(Operand::Matrix);
-    [Operand::Block(block)].into_iter().chain(figures).chain([Operand::Coordinate, Operand::Coordinate]).collect()
+    let stats = [MatrixFigure::RowBytes, MatrixFigure::Rows, MatrixFigure::Pitch].map(Operand::Matrix);
+    [Operand::Block(block)].into_iter().chain(stats).chain([Operand::Coordinate, Operand::Coordinate]).collect()
 }
 
 /// Whether an architecture has such instructions.

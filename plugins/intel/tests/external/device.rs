@@ -6,7 +6,7 @@
 use crate::validated_target::{ValidatedTarget, target};
 use tilewright_plan::movement::{BlockLoads, BlockSource};
 use tilewright_plugin::{DeviceBuffer, LoadedCode};
-use tilewright_vendor_testkit::dots::{planned, question};
+use tilewright_vendor_testkit::dots::{planned, problem};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::{BlockTile, block_load_case};
 
@@ -29,7 +29,7 @@ pub fn each_product_of_matrices_is_what_its_row_says() {
     for target in [target("max1550"), target("a770")] {
         let mut device = device(&target);
         for row in target.instructions().iter().filter(|row| row.semantics.multiplies()) {
-            instruction_case(row, means(&target))
+            instruction_case(row, context(&target))
                 .and_then(|case| check(&case, &target, &mut *device))
                 .unwrap_or_else(|error| panic!("{}: {error}", row.name));
         }
@@ -41,7 +41,7 @@ pub fn loads_of_blocks_give_what_their_rows_say() {
     let target = target("max1550");
     let mut device = device(&target);
     for row in target.instructions().iter().filter(|row| row.kind == InstructionKind::GlobalMove) {
-        let means = Means::of(target.description()).with_instructions(std::slice::from_ref(row));
+        let context = PlanContext::of(target.description()).with_instructions(std::slice::from_ref(row));
         let Some(Operand::Register { layout, bits, .. }) = row.operands.first() else { panic!("{}", row.name) };
         let one = LinearLayout::identity(1, Dim::WARP, Dim::tensor(0)).unwrap();
         let layout = layout.direct_sum(&one).unwrap();
@@ -49,11 +49,11 @@ pub fn loads_of_blocks_give_what_their_rows_say() {
         let shape = [2 * rows + 1, 2 * columns + 32 / u64::from(*bits)];
         let shape = [shape[0], shape[1].max(512 / u64::from(*bits))];
         let source = BlockSource { shape, minor: 1, pitch: 4 * columns.max(32), alignment: 64 };
-        let loads = BlockLoads::new(&layout, &source, *bits, means).unwrap();
+        let loads = BlockLoads::new(&layout, &source, *bits, context).unwrap();
         let [high, wide] = [rows as i32, columns as i32];
         for begin in [[2 * high, 2 * wide], [-high / 2, -wide / 2]] {
             let tile = BlockTile { layout: &layout, source, element_bits: *bits, begin };
-            block_load_case(&tile, &loads, self::means(&target))
+            block_load_case(&tile, &loads, self::context(&target))
                 .and_then(|case| check(&case, &target, &mut *device))
                 .unwrap_or_else(|error| panic!("{} at {begin:?}: {error}", row.name));
         }
@@ -63,14 +63,14 @@ pub fn loads_of_blocks_give_what_their_rows_say() {
 pub fn dots_are_products() {
     let target = target("max1550");
     let mut device = device(&target);
-    let by_blocks = planned(&target, &question(&target, [64, 64, 64], ["f16", "f16", "f32"]));
-    assert!(by_blocks.feeds(means(&target)).unwrap().iter().any(|feed| feed.blocks.is_some()));
-    contraction_cases(&by_blocks, means(&target))
+    let by_blocks = planned(&target, &problem(&target, [64, 64, 64], ["f16", "f16", "f32"]));
+    assert!(by_blocks.feeds(context(&target)).unwrap().iter().any(|feed| feed.blocks.is_some()));
+    contraction_cases(&by_blocks, context(&target))
         .and_then(|cases| cases.iter().try_for_each(|case| check(case, &target, &mut *device).map(drop)))
         .unwrap();
     for types in [["f16", "f16", "f32"], ["i8", "u8", "i32"], ["i8", "e4m3", "f32"], ["i32", "f16", "f64"]] {
-        let plan = planned(&target, &question(&target, [32, 64, 32], types));
-        contraction_cases(&plan, means(&target))
+        let plan = planned(&target, &problem(&target, [32, 64, 32], types));
+        contraction_cases(&plan, context(&target))
             .and_then(|cases| cases.iter().try_for_each(|case| check(case, &target, &mut *device).map(drop)))
             .unwrap_or_else(|error| panic!("{types:?} by {}: {error}", plan.unit_name()));
     }

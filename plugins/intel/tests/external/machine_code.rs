@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use crate::dots::{older, products_of_blocks};
 use crate::tools::offline_compiler;
 use crate::validated_target::ValidatedTarget;
-use tilewright_vendor_testkit::dots::{object, planned, question};
+use tilewright_vendor_testkit::dots::{object, planned, problem};
 use tilewright_vendor_testkit::prelude::*;
 
 /// Why the compiler's disassembler does not work here, if it does not: it opens a library that distributions pack apart.
@@ -21,7 +21,7 @@ fn spirv_of_a_product() -> Vec<u8> {
     let target = target("max1550");
     object(
         &target,
-        &planned(&target, &MmaProblem { warps: 1, ..question(&target, [8, 16, 16], ["f16", "f16", "f32"]) }),
+        &planned(&target, &MmaProblem { warps: 1, ..problem(&target, [8, 16, 16], ["f16", "f16", "f32"]) }),
     )
 }
 
@@ -77,8 +77,8 @@ pub fn dpas_is_issued_as_often_as_planned() {
         for types in [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["i8", "i8", "i32"]] {
             // Rows of 32 bytes, of which no blocks are loaded: the offline compiler of Debian 12 leaves these to be linked.
             let k = if types[0] == "i8" { 32 } else { 16 };
-            let question = MmaProblem { warps: 1, ..question(&target, [rows, lanes, k], types) };
-            let plan = planned(&target, &question);
+            let problem = MmaProblem { warps: 1, ..problem(&target, [rows, lanes, k], types) };
+            let plan = planned(&target, &problem);
             assert!(plan.row().is_some_and(|row| row.starts_with("dpas")), "{name} {types:?}: {}", plan.unit_name());
             let spirv = object(&target, &plan);
             assert_eq!(

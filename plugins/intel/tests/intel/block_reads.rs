@@ -8,12 +8,12 @@ use rspirv::binary::Assemble;
 use rspirv::spirv::Op;
 use tilewright_intel::instructions::rows;
 use tilewright_plan::movement::{BlockLoads, BlockSource};
-use tilewright_vendor_testkit::dots::{assembly, object, planned, proven, question};
+use tilewright_vendor_testkit::dots::{assembly, object, planned, proven, problem};
 use tilewright_vendor_testkit::prelude::*;
 
 /// Both factors of this product are loaded by blocks.
 fn by_blocks(target: &ValidatedTarget) -> MmaProblem {
-    MmaProblem { warps: 1, ..question(target, [8, 32, 32], ["f16", "f16", "f32"]) }
+    MmaProblem { warps: 1, ..problem(target, [8, 32, 32], ["f16", "f16", "f32"]) }
 }
 
 fn row(name: &str) -> Instruction {
@@ -85,9 +85,9 @@ fn factors_are_loaded_by_blocks_where_they_are_as_the_unit_takes_them() {
         // Warps share out rows, or columns.
         (["f16", "f16", "f32"], [64, 64, 64], 4, ["", "transform_16b_"]),
     ] {
-        let plan = proven(&target, &MmaProblem { warps, ..question(&target, shape, types) });
+        let plan = proven(&target, &MmaProblem { warps, ..problem(&target, shape, types) });
         assert!(plan.row().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.unit_name());
-        let feeds = plan.feeds(means(&target)).unwrap();
+        let feeds = plan.feeds(context(&target)).unwrap();
         for (feed, expected) in feeds.iter().zip(expected) {
             let found = feed.blocks.as_ref().map_or("", |blocks| blocks.instruction.as_str());
             let wanted = format!("intel_sub_group_2d_block_read_{expected}");
@@ -106,9 +106,9 @@ fn factors_are_loaded_by_blocks_where_they_are_as_the_unit_takes_them() {
 fn chunks_are_blocks_of_one_matrix() {
     let target = target("max1550");
     for (shape, warps) in [([8, 32, 2048], 1), ([64, 64, 1024], 4)] {
-        let plan = proven(&target, &MmaProblem { warps, ..question(&target, shape, ["f16", "f16", "f32"]) });
+        let plan = proven(&target, &MmaProblem { warps, ..problem(&target, shape, ["f16", "f16", "f32"]) });
         assert!(plan.chunks() > 1);
-        let feeds = plan.feeds(means(&target)).unwrap();
+        let feeds = plan.feeds(context(&target)).unwrap();
         assert!(feeds.iter().all(|feed| feed.blocks.is_some()), "{shape:?}");
     }
 }
@@ -118,8 +118,8 @@ fn chunks_are_blocks_of_one_matrix() {
 fn other_factors_are_loaded_element_by_element() {
     let target = target("max1550");
     for (types, shape) in [(["f16", "f16", "f32"], [32, 16, 16]), (["i8", "f16", "f32"], [32, 32, 32])] {
-        let plan = proven(&target, &question(&target, shape, types));
-        let [a, _] = plan.feeds(means(&target)).unwrap();
+        let plan = proven(&target, &problem(&target, shape, types));
+        let [a, _] = plan.feeds(context(&target)).unwrap();
         assert!(a.blocks.is_none(), "{types:?} {shape:?}");
     }
 }
@@ -151,7 +151,7 @@ fn arrays_come_first_in_the_first_block() {
     let arrays = block.instructions.iter().take_while(|first| first.class.opcode == Op::Variable).count();
     assert_eq!(
         arrays as u64,
-        plan.feeds(means(&target)).unwrap().iter().map(|feed| feed.blocks.as_ref().unwrap().accesses).sum::<u64>()
+        plan.feeds(context(&target)).unwrap().iter().map(|feed| feed.blocks.as_ref().unwrap().accesses).sum::<u64>()
     );
     block.instructions.swap(arrays - 1, arrays);
     let fault = validate(&module.assemble()).unwrap_err().to_string();
@@ -170,8 +170,8 @@ fn among_loads_of_the_same_map_the_cheapest_wins() {
     let chosen = |cycles: [Option<f64>; 2]| {
         let rows = [&own, &other].into_iter().zip(cycles).map(|(row, cycles)| Instruction { cycles, ..row.clone() });
         let rows: Vec<_> = rows.collect();
-        let means = means(&target).with_instructions(&rows);
-        BlockLoads::new(&layout, &source, 16, means).unwrap().instruction
+        let context = context(&target).with_instructions(&rows);
+        BlockLoads::new(&layout, &source, 16, context).unwrap().instruction
     };
     for (cycles, wanted) in [
         ([None, None], &own),

@@ -3,7 +3,7 @@
 
 use crate::validated_target::{ValidatedTarget, target};
 use tilewright_intel::compile::offline::for_older_compilers;
-use tilewright_vendor_testkit::dots::{assembly, is_of_families, object, planned, proven, question, warps};
+use tilewright_vendor_testkit::dots::{assembly, is_of_families, object, planned, proven, problem, warps};
 use tilewright_vendor_testkit::prelude::*;
 
 fn targets() -> [ValidatedTarget; 2] {
@@ -30,7 +30,7 @@ fn layouts_are_those_of_the_dpas_family() {
         for (types, bits, width) in
             [(["f16", "f16", "f32"], 16, 1), (["bf16", "bf16", "f32"], 16, 1), (["i8", "i8", "i32"], 8, 2)]
         {
-            let asked = MmaProblem { k_width: Some(width), ..question(&target, [32, 32, 32], types) };
+            let asked = MmaProblem { k_width: Some(width), ..problem(&target, [32, 32, 32], types) };
             let plan = proven(&target, &asked);
             let lanes = i64::from(target.description().lanes.default);
             is_of_families(&target, &plan, &dpas(&plan, bits, lanes), None);
@@ -51,7 +51,7 @@ fn calls_of(text: &str, word: &str) -> u64 {
 fn code_calls_the_builtin_as_often_as_the_plan_says() {
     for target in targets() {
         for types in [["f16", "f16", "f32"], ["i8", "i8", "i32"], ["i8", "e4m3", "f32"]] {
-            let plan = proven(&target, &question(&target, [32, 64, 32], types));
+            let plan = proven(&target, &problem(&target, [32, 64, 32], types));
             assert!(plan.row().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.unit_name());
             let text = assembly(&target, &plan);
             assert!(text.contains("matrix_mad"), "{text}");
@@ -74,7 +74,7 @@ fn code_imports_the_builtin_of_the_types() {
         (["e4m3", "e5m2", "f32"], "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f"),
     ] {
         for target in targets() {
-            let plan = planned(&target, &question(&target, [32, 64, 32], types));
+            let plan = planned(&target, &problem(&target, [32, 64, 32], types));
             let text = assembly(&target, &plan);
             assert!(text.contains(&format!("\"{builtin}\"")), "{types:?} by {}: {text}", plan.unit_name());
             let imported = |word: &str| {
@@ -92,7 +92,7 @@ pub fn products_of_blocks(target: &ValidatedTarget) -> impl Iterator<Item = Cont
     types.into_iter().flat_map(move |types| {
         let columns = if types[0] == "i8" { 64 } else { 32 };
         [[16, columns, 64], [8, columns, 128]].map(move |shape| {
-            let plan = planned(target, &MmaProblem { warps: 1, ..question(target, shape, types) });
+            let plan = planned(target, &MmaProblem { warps: 1, ..problem(target, shape, types) });
             assert!(plan.row().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.unit_name());
             plan
         })
@@ -115,6 +115,6 @@ fn older_compilers_have_functions_in_the_place_of_loads_of_blocks() {
         assert_ne!(older, object(&target, &plan));
     }
     // Without loads of blocks nothing changes.
-    let lone = MmaProblem { warps: 1, ..question(&target, [8, 16, 16], ["f16", "f16", "f32"]) };
+    let lone = MmaProblem { warps: 1, ..problem(&target, [8, 16, 16], ["f16", "f16", "f32"]) };
     assert_eq!(for_older_compilers(&object(&target, &planned(&target, &lone))).unwrap(), None);
 }

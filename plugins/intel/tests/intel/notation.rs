@@ -2,7 +2,7 @@
 //! and the laws that join them.
 
 use tilewright_intel::families::IntelFamilies;
-use tilewright_layout::{Sample, Spellings, spec_from_json, spec_to_json};
+use tilewright_layout::{Sample, AttributeSyntaxes, spec_from_json, spec_to_json};
 use tilewright_vendor_testkit::prelude::*;
 
 /// Attributes as the backend's own tests have them.
@@ -21,7 +21,7 @@ const TEXTS: [&str; 4] = [
 fn the_backends_text_comes_back() {
     let own = IntelFamilies::default();
     let families = FamilySet::new(vec![&Neutral, &own]);
-    let spellings = Spellings::of_families(&families);
+    let spellings = AttributeSyntaxes::of_families(&families);
     for text in TEXTS {
         let spec = parse_spec(text).expect("well-formed text");
         assert_eq!(spellings.text(&spec), text);
@@ -52,7 +52,7 @@ fn every_layout_comes_back_from_its_text_and_json() {
 }
 
 fn check(spec: &FamilySpec, families: &FamilySet) {
-    let spellings = Spellings::of_families(families);
+    let spellings = AttributeSyntaxes::of_families(families);
     let text = spellings.text(spec);
     let read = parse_spec(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let canonical = spellings.canonical(spec);

@@ -3,15 +3,15 @@
 
 use crate::validated_target::target;
 use tilewright_intel::instructions::rows;
-use tilewright_plan::movement::{Prefetch, PrefetchQuestion, prefetch};
+use tilewright_plan::movement::{Prefetch, PrefetchSpec, prefetch};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::kernels::{Ahead, prefetched_kernel};
 use tilewright_verify::{CheckFailure, prefetch_case};
 
 /// Three tiles below each other, as wide as the matrix.
-fn question(tile: [u64; 2], element_bits: u32, warps: u64) -> PrefetchQuestion {
+fn problem(tile: [u64; 2], element_bits: u32, warps: u64) -> PrefetchSpec {
     let [rows, columns] = tile;
-    PrefetchQuestion { tile, matrix: [3 * rows, columns], pitch: columns, element_bits, alignment: 64, warps }
+    PrefetchSpec { tile, matrix: [3 * rows, columns], pitch: columns, element_bits, alignment: 64, warps }
 }
 
 /// The compiler's tests of SPV_INTEL_2d_block_io for this architecture: rows of 1 to 32; of 8 bits 32 columns, of 16 bits
@@ -50,7 +50,7 @@ fn the_fewest_blocks_are_chosen_and_shared_out() {
         // Elements of 64 bits are two columns of 32.
         ([16, 8], 64, 1, "32b_16r16x1c", 1),
     ] {
-        let plan = prefetch(&question(tile, bits, warps), means(&target)).unwrap();
+        let plan = prefetch(&problem(tile, bits, warps), context(&target)).unwrap();
         let expected = (format!("intel_sub_group_2d_block_prefetch_{name}"), issues);
         assert_eq!((plan.instruction, plan.counts.prefetches), expected, "{tile:?} of {bits} bits, {warps} warps");
     }
@@ -59,28 +59,28 @@ fn the_fewest_blocks_are_chosen_and_shared_out() {
 #[test]
 fn matrices_that_cannot_be_named_are_refused_with_the_reason() {
     let max = target("max1550");
-    let good = question([8, 32], 16, 1);
-    let said = |question: PrefetchQuestion| match prefetch(&question, means(&max)) {
+    let good = problem([8, 32], 16, 1);
+    let said = |problem: PrefetchSpec| match prefetch(&problem, context(&max)) {
         Err(MovementError::Impossible { reasons }) => reasons,
-        other => panic!("{question:?}: {other:?}"),
+        other => panic!("{problem:?}: {other:?}"),
     };
-    assert!(said(PrefetchQuestion { alignment: 32, ..good }).contains("no multiple of 64 bytes"));
-    assert!(said(PrefetchQuestion { matrix: [8, 16], ..good }).contains("rows of 32 bytes"));
-    assert!(said(PrefetchQuestion { matrix: [8, 33], pitch: 64, ..good }).contains("rows of 66 bytes"));
-    assert!(said(PrefetchQuestion { pitch: 36, ..good }).contains("72 bytes from row to row"));
-    assert!(said(PrefetchQuestion { pitch: 24, ..good }).contains("48 bytes from row to row"));
-    assert!(said(PrefetchQuestion { matrix: [0, 32], ..good }).contains("0 rows"));
-    assert!(said(PrefetchQuestion { matrix: [8, 1 << 24], pitch: 1 << 24, ..good }).contains("rows of 33554432 bytes"));
-    let odd = prefetch(&PrefetchQuestion { tile: [3, 32], ..good }, means(&max));
+    assert!(said(PrefetchSpec { alignment: 32, ..good }).contains("no multiple of 64 bytes"));
+    assert!(said(PrefetchSpec { matrix: [8, 16], ..good }).contains("rows of 32 bytes"));
+    assert!(said(PrefetchSpec { matrix: [8, 33], pitch: 64, ..good }).contains("rows of 66 bytes"));
+    assert!(said(PrefetchSpec { pitch: 36, ..good }).contains("72 bytes from row to row"));
+    assert!(said(PrefetchSpec { pitch: 24, ..good }).contains("48 bytes from row to row"));
+    assert!(said(PrefetchSpec { matrix: [0, 32], ..good }).contains("0 rows"));
+    assert!(said(PrefetchSpec { matrix: [8, 1 << 24], pitch: 1 << 24, ..good }).contains("rows of 33554432 bytes"));
+    let odd = prefetch(&PrefetchSpec { tile: [3, 32], ..good }, context(&max));
     assert!(matches!(odd, Err(MovementError::Memory { reason }) if reason.contains("3 is no size")));
     let older = target("a770");
-    let none = prefetch(&good, means(&older));
+    let none = prefetch(&good, context(&older));
     assert!(matches!(none, Err(MovementError::Impossible { reasons }) if reasons.contains("no row that prefetches")));
 }
 
 fn proven(plan: &Prefetch, ahead: Ahead) -> Result<tilewright_emulator::RunReport, CheckFailure> {
     let target = target("max1550");
-    prefetch_case(plan, 16, ahead, means(&target)).and_then(|case| check_emulated(&case, means(&target)))
+    prefetch_case(plan, 16, ahead, context(&target)).and_then(|case| check_emulated(&case, context(&target)))
 }
 
 /// Of a matrix that ends within the last tile, too, all is prefetched, and nothing beyond it is touched.
@@ -88,14 +88,14 @@ fn proven(plan: &Prefetch, ahead: Ahead) -> Result<tilewright_emulator::RunRepor
 fn every_byte_is_prefetched_before_it_is_loaded() {
     let target = target("max1550");
     for (tile, bits, warps) in [([32, 32], 16, 1), ([64, 64], 8, 4), ([8, 64], 32, 16), ([128, 32], 64, 2)] {
-        let plan = prefetch(&question(tile, bits, warps), means(&target)).unwrap();
+        let plan = prefetch(&problem(tile, bits, warps), context(&target)).unwrap();
         for ahead in [1, 3] {
             let report = proven(&plan, Ahead::by(ahead)).unwrap_or_else(|wrong| panic!("{plan:?}: {wrong}"));
             assert_eq!(report.counts.prefetches, plan.counts.prefetches * u64::from(3 + ahead));
             assert!(report.units_prefetched > 0);
         }
-        let pitched = PrefetchQuestion { pitch: 2 * tile[1], ..question(tile, bits, warps) };
-        let between = prefetch(&pitched, means(&target)).unwrap();
+        let pitched = PrefetchSpec { pitch: 2 * tile[1], ..problem(tile, bits, warps) };
+        let between = prefetch(&pitched, context(&target)).unwrap();
         let report = proven(&between, Ahead::by(2)).unwrap_or_else(|wrong| panic!("{between:?}: {wrong}"));
         assert_eq!(report.counts.prefetches, between.counts.prefetches * 5);
         let wrong = proven(&plan, Ahead { tiles: 1, is_misaligned: true }).unwrap_err();
@@ -107,8 +107,8 @@ fn every_byte_is_prefetched_before_it_is_loaded() {
 #[test]
 fn code_calls_the_builtin() {
     let target = target("max1550");
-    let plan = prefetch(&question([64, 32], 16, 1), means(&target)).unwrap();
-    let kernel = prefetched_kernel(&plan, 16, Ahead::by(1), means(&target)).unwrap();
+    let plan = prefetch(&problem([64, 32], 16, 1), context(&target)).unwrap();
+    let kernel = prefetched_kernel(&plan, 16, Ahead::by(1), context(&target)).unwrap();
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
     let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
     let text = artifact.text(Emit::Assembly).unwrap();

@@ -2,7 +2,7 @@
 //! shared memory complete on an mbarrier, those from there on the queue of bulk groups.
 
 use tilewright_target::{
-    BoxArrangement, BoxOperand, Completion, Instruction, InstructionKind, Operand, Queue, Semantics,
+    TensorCopyLayout, TensorCopyOperand, Completion, Instruction, InstructionKind, Operand, Queue, Semantics,
 };
 
 use super::swizzle;
@@ -78,15 +78,15 @@ fn coordinates(rank: u32) -> impl Iterator<Item = Operand> {
 }
 
 /// Swizzled rows are as wide as their swizzle. (Narrower ones exist, with gaps behind them.)
-fn box_operand(rank: u32) -> BoxOperand {
-    let arrangement = |width: u32| BoxArrangement {
+fn box_operand(rank: u32) -> TensorCopyOperand {
+    let arrangement = |width: u32| TensorCopyLayout {
         name: swizzle::name(width),
         mode: mode(width),
         mix: swizzle::mix(width),
         row_bytes: (width > 0).then_some(width),
         alignment: swizzle::repeat(width),
     };
-    BoxOperand {
+    TensorCopyOperand {
         rank,
         most: LARGEST_BOX,
         row_grain: GRAIN,

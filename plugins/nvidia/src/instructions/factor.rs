@@ -5,7 +5,7 @@
 //!
 //! Source: PTX ISA, "Shared Memory Layout" and "Matrix Descriptor Format".
 
-use tilewright_target::{Arrangement, Descriptor, Field, MemoryOperand, Step, Stride};
+use tilewright_target::{CanonicalLayout, Descriptor, Field, MemoryOperand, Step, Stride};
 
 use super::swizzle;
 
@@ -52,7 +52,7 @@ pub(super) fn memory(role: &str, element: &str, shape: [u64; 2], side: Side, tol
             _ => along_k(width, u64::from(bits), k, other),
         };
         let axes = if k_axis == 0 { [along_k, across] } else { [across, along_k] };
-        Arrangement {
+        CanonicalLayout {
             name: swizzle::name(width as u32),
             mode: (told.mode)(width),
             axes,

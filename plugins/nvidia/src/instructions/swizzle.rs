@@ -3,14 +3,14 @@
 //!
 //! Source: PTX ISA, "Shared Memory Layout" and "Swizzling modes" of tensors; CUTLASS calls them `Swizzle<B, 4, 3>`.
 
-use tilewright_target::Mix;
+use tilewright_target::XorSwizzle;
 
 /// Bytes of the rows that are swizzled, the widest first; zero for none.
 pub(super) const WIDTHS: [u32; 4] = [128, 64, 32, 0];
 
 /// The permutation of rows of so many bytes.
-pub(super) fn mix(width: u32) -> Mix {
-    Mix { shift: 3, mask: u64::from(width.max(16) / 16 - 1) << 4 }
+pub(super) fn mix(width: u32) -> XorSwizzle {
+    XorSwizzle { shift: 3, mask: u64::from(width.max(16) / 16 - 1) << 4 }
 }
 
 /// Bytes after which the permutations repeat, at a multiple of which memory begins.

@@ -12,7 +12,7 @@ const BITS: u32 = 8;
 
 /// The accumulator of 64 rows of `wgmma`, for four warps, and the operand of 8-bit elements that the next
 /// one takes from registers.
-fn question(target: &dyn Target, columns: u64) -> [LinearLayout; 2] {
+fn problem(target: &dyn Target, columns: u64) -> [LinearLayout; 2] {
     let accumulator = mma(3, &[4, 1], &[16, columns, 32]);
     let operand = dot_operand(0, &accumulator, 4);
     [accumulator, operand].map(|text| distributed(target, &text, &[64, columns]))
@@ -30,16 +30,16 @@ fn by_hand(columns: u64) -> Counts {
 fn an_accumulator_becomes_an_operand_without_shared_memory() {
     let target = target("h100");
     for columns in [32, 64, 128, 256] {
-        let [src, dst] = question(&target, columns);
-        let plan = proven([&src, &dst], BITS, means(&target));
+        let [src, dst] = problem(&target, columns);
+        let plan = proven([&src, &dst], BITS, context(&target));
         let words = columns / 8;
         let expected = Counts { exchanges: words, permutes: words, selects: words, ..Counts::default() };
         assert_eq!(
-            (plan.path, plan.figures.counts, plan.figures.shared_bytes),
+            (plan.path, plan.stats.counts, plan.stats.shared_bytes),
             (Path::Shuffle, expected, 0),
             "{columns} columns"
         );
-        assert!(slots(&plan.figures.counts) <= slots(&by_hand(columns)), "{columns} columns");
+        assert!(slots(&plan.stats.counts) <= slots(&by_hand(columns)), "{columns} columns");
     }
 }
 
@@ -72,10 +72,10 @@ fn packed(plan: &Plan, src: &LinearLayout, dst: &LinearLayout) -> Kernel {
 #[test]
 fn the_ptx_has_the_permutes_that_the_plan_counts() {
     let target = target("h100");
-    let [src, dst] = question(&target, 128);
+    let [src, dst] = problem(&target, 128);
     let plan = convert(&src, &dst, BITS, target.description()).unwrap();
     let ptx = assembled(&target, vec![packed(&plan, &src, &dst)]);
-    let Counts { exchanges, permutes, selects, .. } = plan.figures.counts;
+    let Counts { exchanges, permutes, selects, .. } = plan.stats.counts;
     let found = ["shfl.sync.", "prmt.", "selp."].map(|word| count(&ptx, word));
     assert_eq!(found, [exchanges, permutes, selects + 2], "{ptx}");
 }

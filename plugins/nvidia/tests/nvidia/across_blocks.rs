@@ -58,12 +58,12 @@ fn real_families_convert_across_blocks() {
     for case in cases() {
         for bits in [8, 16, 32] {
             let (src, dst, _) = planned(&target, &case, bits);
-            let means = means(&target);
-            let (plans, _) = candidates(&src, &dst, bits, means).unwrap();
+            let context = context(&target);
+            let (plans, _) = candidates(&src, &dst, bits, context).unwrap();
             assert!(!plans.is_empty());
             for plan in plans {
                 let proved =
-                    conversion_case([&src, &dst], bits, &plan, means).and_then(|case| check_emulated(&case, means));
+                    conversion_case([&src, &dst], bits, &plan, context).and_then(|case| check_emulated(&case, context));
                 proved.unwrap_or_else(|wrong| panic!("{} of {bits} bits: {wrong}", case.0));
             }
         }
@@ -92,10 +92,10 @@ fn no_plan_costs_more_than_tritons() {
     for (case, (name, [stored, loaded, block, cluster])) in cases().iter().zip(TRITON) {
         assert_eq!(case.0, name);
         let (src, dst, _) = planned(&target, case, 16);
-        let means = means(&target);
-        let plan = convert(&src, &dst, 16, means).unwrap();
-        let (ours, tritons) = (slots(&plan.figures.counts), stored + loaded + 10.0 * (block + cluster));
-        eprintln!("{name}: {ours} slots, Triton's {tritons}; above the bound: {:?}", plan.figures.above_bound);
+        let context = context(&target);
+        let plan = convert(&src, &dst, 16, context).unwrap();
+        let (ours, tritons) = (slots(&plan.stats.counts), stored + loaded + 10.0 * (block + cluster));
+        eprintln!("{name}: {ours} slots, Triton's {tritons}; above the bound: {:?}", plan.stats.above_bound);
         if ours > tritons {
             above.push(name);
         }
@@ -119,7 +119,7 @@ fn the_code_does_what_the_plan_says() {
         let target = target(name);
         for case in cases() {
             let (src, dst, plan) = planned(&target, &case, 16);
-            let kernel = conversion_kernel("convert", [&src, &dst], 16, &plan, means(&target)).unwrap();
+            let kernel = conversion_kernel("convert", [&src, &dst], 16, &plan, context(&target)).unwrap();
             let module = Module { kernels: vec![kernel] };
             verify(&module).unwrap();
             let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
@@ -129,11 +129,11 @@ fn the_code_does_what_the_plan_says() {
             assert!(ptx.contains(&format!(".target {assembler}\n")), "{ptx}");
             assert!(ptx.contains(&format!(".reqnctapercluster {}, 1, 1", plan.blocks())), "{ptx}");
             assert_eq!(artifact.kernels[0].blocks, plan.blocks());
-            assert_eq!(count("barrier.cluster.arrive.aligned"), plan.figures.counts.cluster_barriers, "{ptx}");
-            assert_eq!(count("barrier.cluster.wait.aligned"), plan.figures.counts.cluster_barriers, "{ptx}");
-            assert_eq!(count("bar.sync"), plan.figures.counts.barriers, "{ptx}");
+            assert_eq!(count("barrier.cluster.arrive.aligned"), plan.stats.counts.cluster_barriers, "{ptx}");
+            assert_eq!(count("barrier.cluster.wait.aligned"), plan.stats.counts.cluster_barriers, "{ptx}");
+            assert_eq!(count("bar.sync"), plan.stats.counts.barriers, "{ptx}");
             let (own, all) = (loaded_bits(ptx, "ld.shared."), loaded_bits(ptx, "ld.shared::cluster."));
-            assert_eq!(own + all, plan.figures.shared_bits.loaded, "{}: {ptx}", case.0);
+            assert_eq!(own + all, plan.stats.shared_bits.loaded, "{}: {ptx}", case.0);
             assert_eq!(all > 0, case.4, "{}: {ptx}", case.0);
             assert_eq!(ptx.contains("mapa.shared::cluster.u"), case.4, "{}: {ptx}", case.0);
             assert!(!ptx.contains("st.shared::cluster") && !ptx.contains(".local"), "{ptx}");

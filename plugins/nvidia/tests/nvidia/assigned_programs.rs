@@ -22,7 +22,7 @@ fn program(size: u64, pointers: &[(&str, &str)], body: &str) -> TileModule {
 /// What is assigned to a program on a target.
 fn assigned(target: &NvidiaTarget, warps: u32, module: &TileModule) -> Result<Assigned, EngineError> {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
-    let machine = LaunchConfig { means: means(target), families: &families, lanes: 32, warps };
+    let machine = LaunchConfig { context: context(target), families: &families, lanes: 32, warps };
     assign(module, &machine, Strategy::LeastCost)
 }
 

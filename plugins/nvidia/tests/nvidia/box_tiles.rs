@@ -4,7 +4,7 @@
 use crate::layouts::nvmma_shared;
 use crate::prelude::*;
 use tilewright_layout::Padding;
-use tilewright_plan::movement::{AxisStride, BoxCopy, SharedCopy, copy_from_shared};
+use tilewright_plan::movement::{AxisStride, TensorCopy, SharedCopy, copy_from_shared};
 use tilewright_vendor_testkit::layouts::memory;
 use tilewright_verify::kernels::{OmittedSync, tensor_copy_kernel};
 use tilewright_verify::{CheckFailure, box_tiles_case};
@@ -17,18 +17,18 @@ fn swizzled(width: u64, bits: u32, transposed: bool, shape: &[u64]) -> MemoryLay
     memory(&target("h100"), &nvmma_shared(width, transposed, bits), shape)
 }
 
-fn question<'a>(global: &'a GlobalTensor, memory: &'a MemoryLayout, bits: u32) -> CopyQuestion<'a> {
-    CopyQuestion { global, memory, element_bits: bits, lanes: 32, warps: 4, masked: false, mapped: true }
+fn problem<'a>(global: &'a GlobalTensor, memory: &'a MemoryLayout, bits: u32) -> AsyncCopySpec<'a> {
+    AsyncCopySpec { global, memory, element_bits: bits, lanes: 32, warps: 4, masked: false, mapped: true }
 }
 
 fn planned(memory: &MemoryLayout, bits: u32, shape: &[u64]) -> SharedCopy {
     let target = target("h100");
-    copy_to_shared(&question(&GlobalTensor::row_major(shape, 256), memory, bits), means(&target)).unwrap()
+    copy_to_shared(&problem(&GlobalTensor::row_major(shape, 256), memory, bits), context(&target)).unwrap()
 }
 
-fn back(memory: &MemoryLayout, bits: u32, shape: &[u64]) -> Result<BoxCopy, MovementError> {
+fn back(memory: &MemoryLayout, bits: u32, shape: &[u64]) -> Result<TensorCopy, MovementError> {
     let target = target("h100");
-    copy_from_shared(&question(&GlobalTensor::row_major(shape, 256), memory, bits), means(&target))
+    copy_from_shared(&problem(&GlobalTensor::row_major(shape, 256), memory, bits), context(&target))
 }
 
 /// A layout, the width of an element, a shape, the box that fills it and how many there are.
@@ -70,8 +70,8 @@ fn swizzled_tiles_are_copied_by_boxes_there_and_back() {
         assert_eq!(from.counts.mbarrier_arrivals, 0);
         for copy in [boxes, &from] {
             for shifted in [0, 5] {
-                let case = box_tiles_case(copy, &memory, LAUNCH, STAGES, shifted, means(&target));
-                proven_case(case, means(&target), format!("{bits} {shape:?} by {shifted}"));
+                let case = box_tiles_case(copy, &memory, LAUNCH, STAGES, shifted, context(&target));
+                proven_case(case, context(&target), format!("{bits} {shape:?} by {shifted}"));
             }
         }
     }
@@ -101,8 +101,8 @@ fn other_axes_may_lie_in_any_order() {
         assert_eq!(copy.boxes().map(|boxes| &boxes.map), (count == 1).then_some(&from.map), "{:?}", copy.closed);
         for copy in copy.boxes().into_iter().chain([&from]) {
             for shifted in [0, 3] {
-                let case = box_tiles_case(copy, &memory, LAUNCH, STAGES, shifted, means(&target));
-                proven_case(case, means(&target), format!("{parts:?} by {shifted}"));
+                let case = box_tiles_case(copy, &memory, LAUNCH, STAGES, shifted, context(&target));
+                proven_case(case, context(&target), format!("{parts:?} by {shifted}"));
             }
         }
     }
@@ -127,8 +127,8 @@ fn what_boxes_do_not_fill_is_told_why() {
     assert!(narrow.contains("a stride is a multiple of 8 bytes, not of 16"), "{narrow}");
     let target = target("h100");
     let rows = GlobalTensor::row_major(&[64, 64], 256);
-    let unmapped = CopyQuestion { mapped: false, ..question(&rows, &plain, 16) };
-    let copy = copy_to_shared(&unmapped, means(&target)).unwrap();
+    let unmapped = AsyncCopySpec { mapped: false, ..problem(&rows, &plain, 16) };
+    let copy = copy_to_shared(&unmapped, context(&target)).unwrap();
     assert_eq!(copy.instruction(), Some("cp.async.cg.shared.global.16"));
     assert!(copy.closed.iter().any(|closed| closed.reason == "the kernel is given no map of the tensor"));
     // Strides that are known at run time only.
@@ -136,7 +136,7 @@ fn what_boxes_do_not_fill_is_told_why() {
         axes: vec![(Dim::tensor(0), 64, AxisStride::MultipleOf(grain)), (Dim::tensor(1), 64, AxisStride::Elements(1))],
         alignment: 16,
     };
-    let by = |grain| copy_from_shared(&question(&global(grain), &plain, 16), means(&target));
+    let by = |grain| copy_from_shared(&problem(&global(grain), &plain, 16), context(&target));
     assert_eq!(by(8).unwrap().boxes(), 1);
     assert!(by(4).is_err());
 }
@@ -146,10 +146,10 @@ fn what_is_left_out_is_found() {
     let target = target("h100");
     let (memory, shape) = (swizzled(128, 16, false, &[32, 64]), [32, 64]);
     let (to, from) = (planned(&memory, 16, &shape).boxes().unwrap().clone(), back(&memory, 16, &shape).unwrap());
-    let fault = |copy: &BoxCopy, omitted| {
+    let fault = |copy: &TensorCopy, omitted| {
         let stages = Stages { omitted: Some(omitted), ..STAGES };
-        match box_tiles_case(copy, &memory, LAUNCH, stages, 0, means(&target))
-            .and_then(|case| check_emulated(&case, means(&target)))
+        match box_tiles_case(copy, &memory, LAUNCH, stages, 0, context(&target))
+            .and_then(|case| check_emulated(&case, context(&target)))
         {
             Err(CheckFailure::Fault(fault)) => fault.kind,
             other => panic!("{omitted:?}: {other:?}"),

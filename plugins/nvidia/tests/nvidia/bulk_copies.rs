@@ -3,13 +3,13 @@
 
 use crate::prelude::*;
 use tilewright_kernel::{Outside, TensorMap};
-use tilewright_target::BoxOperand;
+use tilewright_target::TensorCopyOperand;
 use tilewright_verify::kernels::{Bulk, bulk_kernel};
 use tilewright_verify::{box_copy_case, box_origins, span_copy_case};
 
 const PRODUCTS: [&str; 3] = ["h100", "b200", "rtx5090"];
 
-fn box_operand(row: &Instruction) -> Option<&BoxOperand> {
+fn box_operand(row: &Instruction) -> Option<&TensorCopyOperand> {
     row.operands.iter().find_map(|operand| match operand {
         Operand::Box(operand) => Some(operand),
         _ => None,
@@ -21,7 +21,7 @@ fn bulk_rows(target: &NvidiaTarget) -> Vec<Instruction> {
 }
 
 /// Maps of boxes that the operand copies: every arrangement with every width of an element.
-fn maps(operand: &BoxOperand) -> Vec<TensorMap> {
+fn maps(operand: &TensorCopyOperand) -> Vec<TensorMap> {
     let mut maps = Vec::new();
     for arrangement in &operand.arrangements {
         for element_bits in [8, 16, 32, 64] {
@@ -43,16 +43,16 @@ fn every_row_brings_every_byte() {
         assert_eq!(rows.len(), 12, "two for each rank, two for spans");
         let lanes = target.description().lanes.default;
         for row in rows {
-            let means = Means::of(target.description()).with_instructions(std::slice::from_ref(&row));
+            let context = PlanContext::of(target.description()).with_instructions(std::slice::from_ref(&row));
             let Some(operand) = box_operand(&row) else {
-                check_emulated(&span_copy_case(&row, 1040, lanes, None).unwrap(), means).unwrap();
+                check_emulated(&span_copy_case(&row, 1040, lanes, None).unwrap(), context).unwrap();
                 continue;
             };
             for map in maps(operand) {
                 for which in 0..4 {
                     let origin: Vec<i32> = map.box_sizes.iter().map(|&size| box_origins(size)[which]).collect();
                     let case = box_copy_case(&row, &map, &origin, lanes, None).unwrap().with_exact_bits();
-                    let checked = check_emulated(&case, means);
+                    let checked = check_emulated(&case, context);
                     checked.unwrap_or_else(|wrong| panic!("{} {map:?} at {origin:?}: {wrong}", row.name));
                 }
             }

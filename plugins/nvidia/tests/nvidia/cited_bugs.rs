@@ -58,7 +58,7 @@ fn a_sum_after_a_cumulative_sum() {
         let src = distributed(&target, &blocked(&size, &lanes, &warps, &[2, 1, 0]), &[16, 16, 16]);
         let cumulative = scan(&src, Dim::tensor(0), &[32], ScanDirection::Up, target.description()).unwrap();
         let sum = reduce(&src, Dim::tensor(1), &[32], target.description()).unwrap();
-        for (seen, counts) in through_memory.iter_mut().zip([cumulative.figures.counts, sum.figures.counts]) {
+        for (seen, counts) in through_memory.iter_mut().zip([cumulative.stats.counts, sum.stats.counts]) {
             *seen |= counts.barriers > 0;
         }
         let tensor = RegisterTensor { name: "tensor", layout: &src, element_bits: 32 };
@@ -123,8 +123,8 @@ fn the_movements_of_attention() {
         let stored = distributed(&target, &blocked(&[1], &[32], &[count], &[0]), &shape[..1]);
         let operand = distributed(&target, &dot_operand(0, &mma, 2), &shape);
         for (src, dst, bits) in [(&plan.result, &column, 32), (&column, &stored, 32), (&scores, &operand, 16)] {
-            let plan = convert(src, dst, bits, means(&target)).unwrap();
-            proven_case(conversion_case([src, dst], bits, &plan, means(&target)), means(&target), &mma);
+            let plan = convert(src, dst, bits, context(&target)).unwrap();
+            proven_case(conversion_case([src, dst], bits, &plan, context(&target)), context(&target), &mma);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::layouts::{mma, spec};
 use crate::prelude::*;
 use tilewright_vendor_testkit::code::count;
-use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, proven, question};
+use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, proven, problem};
 
 /// The family of a plan's result.
 fn result(plan: &Contraction) -> FamilySpec {
@@ -22,7 +22,7 @@ fn layouts_are_those_of_the_mma_families_for_each_width_along_k() {
             (["i8", "f16", "f32"], vec![2, 4]),
         ] {
             for width in widths {
-                let asked = MmaProblem { k_width: Some(width), ..question(&target, [64, 64, 64], types) };
+                let asked = MmaProblem { k_width: Some(width), ..problem(&target, [64, 64, 64], types) };
                 let plan = proven(&target, &asked);
                 assert!(plan.row().unwrap().starts_with("mma.sync") && !plan.is_transposed());
                 is_of_families(&target, &plan, &result(&plan), Some(width));
@@ -38,13 +38,13 @@ fn code_has_the_products_and_the_matrix_loads_of_the_plan() {
         let mut by_matrix = 0;
         for types in [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["i8", "i8", "i32"], ["f64", "f64", "f64"]] {
             // Too few rows for sums in tensor memory.
-            let plan = proven(&target, &question(&target, [32, 64, 64], types));
+            let plan = proven(&target, &problem(&target, [32, 64, 64], types));
             let ptx = assembly(&target, &plan);
             assert_eq!(count(&ptx, "mma.sync"), plan.cost.issues / plan.chunks(), "{types:?}");
             assert_eq!(count(&ptx, plan.row().unwrap()), plan.cost.issues / plan.chunks());
-            let feeds = plan.feeds(means(&target)).unwrap();
+            let feeds = plan.feeds(context(&target)).unwrap();
             let conversions = feeds.iter().filter_map(|feed| feed.conversion.as_ref());
-            let loads = conversions.map(|conversion| conversion.figures.counts.matrix_loads).sum::<u64>();
+            let loads = conversions.map(|conversion| conversion.stats.counts.matrix_loads).sum::<u64>();
             assert_eq!(count(&ptx, "ldmatrix"), loads, "{types:?}");
             by_matrix += loads;
         }
@@ -55,7 +55,7 @@ fn code_has_the_products_and_the_matrix_loads_of_the_plan() {
 #[test]
 fn types_that_no_row_has_are_cast_or_go_to_plain_multiply_adds() {
     let target = target("a100");
-    let by = |types| proven(&target, &question(&target, [32, 32, 32], types)).row().map(str::to_owned);
+    let by = |types| proven(&target, &problem(&target, [32, 32, 32], types)).row().map(str::to_owned);
     assert_eq!(by(["i8", "e4m3", "f32"]).unwrap(), "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
     assert_eq!(by(["i32", "f16", "f64"]).unwrap(), "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64");
     // Not all numbers of binary32 are numbers of tf32.
@@ -72,12 +72,12 @@ fn factors_of_sixteen_bits_in_shared_memory_are_loaded_by_ldmatrix() {
     let target = target("a100");
     for shape in SHAPES {
         for types in [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["f16", "f16", "f16"], ["i8", "f16", "f32"]] {
-            let plan = planned(&target, &question(&target, shape, types));
+            let plan = planned(&target, &problem(&target, shape, types));
             let ptx = assembly(&target, &plan);
             assert!(count(&ptx, "mma.sync") > 0 && count(&ptx, "fma.") == 0, "{shape:?} {types:?}");
             let (mut matrix_loads, mut others) = (0, 0);
-            for (feed, number) in plan.feeds(means(&target)).unwrap().iter().zip([plan.question.a, plan.question.b]) {
-                let Some(counts) = feed.conversion.as_ref().map(|conversion| conversion.figures.counts) else {
+            for (feed, number) in plan.feeds(context(&target)).unwrap().iter().zip([plan.problem.a, plan.problem.b]) {
+                let Some(counts) = feed.conversion.as_ref().map(|conversion| conversion.stats.counts) else {
                     // A lane's elements lie side by side, so that it loads them as they are wanted.
                     continue;
                 };
@@ -107,7 +107,7 @@ fn instructions_are_those_of_the_types() {
         ("a100", ["e4m3", "e4m3", "f32"], "m16n8k16.row.col.f32.f16.f16.f32"),
     ] {
         let target = target(name);
-        let plan = planned(&target, &question(&target, [64, 64, 64], types));
+        let plan = planned(&target, &problem(&target, [64, 64, 64], types));
         let word = format!("mma.sync.aligned.{row}");
         assert_eq!(plan.row(), Some(word.as_str()), "{name} {types:?}");
         assert!(count(&assembly(&target, &plan), &word) > 0, "{name} {types:?}");

@@ -49,11 +49,11 @@ fn the_way_flips_where_the_costs_say() {
         let mut chosen = Vec::new();
         for length in (1..8).map(|bits| 1u64 << bits) {
             let (exchanged, shared) = both(&target, length, bits);
-            let counts = exchanged.figures.counts;
+            let counts = exchanged.stats.counts;
             assert_eq!((counts.exchanges, counts.selects), exchanges_by_hand(length), "{length}");
             // Every lane stores what it holds and loads its results; one barrier lies between.
-            assert_eq!((shared.figures.counts.barriers, shared.figures.counts.exchanges), (1, 0));
-            assert_eq!(shared.figures.counts.shared_loads, ROWS * length / 128);
+            assert_eq!((shared.stats.counts.barriers, shared.stats.counts.exchanges), (1, 0));
+            assert_eq!(shared.stats.counts.shared_loads, ROWS * length / 128);
             let cheaper = exchanged.expected_slots() <= shared.expected_slots();
             chosen.push(cheaper);
             let path = if cheaper { Path::Shuffle } else { Path::Shared };

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::dots::{
-    GROUP_TYPES as TYPES, accumulating_assembly as ptx, planned, proven, question_of as question,
+    GROUP_TYPES as TYPES, accumulating_assembly as ptx, planned, proven, question_of as problem,
 };
 use tilewright_verify::dot_list as list;
 
@@ -40,7 +40,7 @@ fn four_warps_multiply_wherever_it_fits_and_nowhere_else() {
         for shape in shapes() {
             for warps in [2, 4, 8, 16] {
                 // Two warps cannot hold the sums of the largest shapes: no unit fits.
-                let plan = contract::plan(&question(shape, types, warps), means(&target));
+                let plan = contract::plan(&problem(shape, types, warps), context(&target));
                 let unit = plan.as_ref().map_or("none", Contraction::unit_name);
                 let by_group = unit.starts_with("wgmma.mma_async");
                 let (expected, possible) = (expected(shape, bits, warps), possible(shape, types, bits, warps));
@@ -68,7 +68,7 @@ fn four_warps_multiply_the_pairs_of_table_5_that_are_theirs() {
         // Others are others by any number of warps.
         for (warps, must) in [4, 8, 16].into_iter().zip(&mut must).take(if theirs { 3 } else { 1 }) {
             // Some sums of f64 are too many for four warps.
-            let plan = contract::plan(&question(dot.shape, types, warps), means(&target));
+            let plan = contract::plan(&problem(dot.shape, types, warps), context(&target));
             let unit = plan.as_ref().map_or("none", Contraction::unit_name);
             let expected = theirs && expected(dot.shape, Some(16), warps);
             *must += u32::from(expected);
@@ -97,8 +97,8 @@ fn four_warps_multiply_factors_that_are_scaled_first() {
         let sides = [(["e2m1", other, "f32"], [scale, None]), ([other, "e2m1", "f32"], [None, scale])];
         for ((types, scales), warps) in sides.into_iter().flat_map(|side| [2, 4, 8, 16].map(|warps| (side, warps))) {
             for shape in shapes().chain([[64, 64, 64], [64, 32, 32], [128, 16, 64], [256, 64, 64]]) {
-                let question = question(shape, types, warps).with_scales(scales);
-                let plan = contract::plan(&question, means(&target));
+                let problem = problem(shape, types, warps).with_scales(scales);
+                let plan = contract::plan(&problem, context(&target));
                 let unit = plan.as_ref().map_or("none", Contraction::unit_name);
                 let is_theirs = unit.starts_with("wgmma");
                 let expected = expected(shape, Some(16), warps);
@@ -140,7 +140,7 @@ fn factors_made_before_they_are_stored_are_right() {
         (["f16", "u1", "f32"], [None; 2], [64, 64, 32], 4),
         (["s4", "s8", "i32"], [None; 2], [64, 64, 64], 8),
     ] {
-        let plan = proven(&target, &question(shape, types, warps).with_scales(scales));
+        let plan = proven(&target, &problem(shape, types, warps).with_scales(scales));
         assert!(plan.unit_name().starts_with("wgmma"), "{types:?} {shape:?}: {}", plan.unit_name());
         assert!(plan.shared_bytes() > 0);
         ptx(&target, &plan);
@@ -158,7 +158,7 @@ fn results_with_factors_exchanged_are_right() {
         (["e4m3", "e5m2", "f32"], [8, 128, 64], 4),
         (["i8", "u8", "i32"], [32, 64, 128], 4),
     ] {
-        let plan = proven(&target, &question(shape, types, warps));
+        let plan = proven(&target, &problem(shape, types, warps));
         assert!(plan.unit_name().starts_with("wgmma"), "{types:?} {shape:?}: {}", plan.unit_name());
         exchanged += u32::from(plan.is_transposed());
         ptx(&target, &plan);
@@ -170,8 +170,8 @@ fn results_with_factors_exchanged_are_right() {
 #[test]
 fn chained_products_are_not_exchanged() {
     let target = target("h100");
-    let question = MmaProblem { chained: true, ..question([8, 64, 32], ["f16", "f16", "f32"], 4) };
-    let plan = planned(&target, &question);
+    let problem = MmaProblem { chained: true, ..problem([8, 64, 32], ["f16", "f16", "f32"], 4) };
+    let plan = planned(&target, &problem);
     assert!(!plan.unit_name().starts_with("wgmma"), "{}", plan.unit_name());
 }
 
@@ -184,15 +184,15 @@ fn sums_saturate_where_they_are_to() {
         (["s4", "s4", "i32"], [16, 8, 128]),
         (["u8", "u8", "i32"], [16, 16, 16]),
     ] {
-        let wrapping = question(shape, types, 4);
+        let wrapping = problem(shape, types, 4);
         let saturating = MmaProblem { saturating: true, ..wrapping.clone() };
         let plan = proven(&target, &saturating);
         assert!(plan.unit_name().contains(".satfinite."), "{types:?}: {}", plan.unit_name());
         assert!(ptx(&target, &plan).contains(".satfinite"), "{types:?}");
         assert!(!planned(&target, &wrapping).unit_name().contains("satfinite"), "{types:?}");
     }
-    let plain = MmaProblem { saturating: true, ..question([16, 16, 16], ["i16", "i16", "i32"], 4) };
-    let refused = contract::plan(&plain, means(&target)).unwrap_err().to_string();
+    let plain = MmaProblem { saturating: true, ..problem([16, 16, 16], ["i16", "i16", "i32"], 4) };
+    let refused = contract::plan(&plain, context(&target)).unwrap_err().to_string();
     assert!(refused.contains("its sums wrap, wanted are such that saturate"), "{refused}");
 }
 
@@ -204,7 +204,7 @@ fn code_has_the_products_of_the_plan() {
         for (shape, warps) in
             [([64, 8, 32], 4), ([128, 64, 64], 4), ([128, 128, 32], 8), ([32, 64, 64], 4), ([64, 64, 64], 2)]
         {
-            let plan = planned(&target, &question(shape, types, warps));
+            let plan = planned(&target, &problem(shape, types, warps));
             let ptx = ptx(&target, &plan);
             let count = |word: &str| ptx.matches(word).count() as u64;
             let by_groups = plan.unit_name().starts_with("wgmma");
@@ -231,7 +231,7 @@ fn code_has_the_products_of_the_plan() {
 #[test]
 fn row_major_factors_are_stored_as_they_come() {
     let target = target("h100");
-    let plan = planned(&target, &question([64, 64, 64], ["f16", "f16", "f32"], 4));
+    let plan = planned(&target, &problem([64, 64, 64], ["f16", "f16", "f32"], 4));
     assert!(plan.unit_name().ends_with(".ss.km"), "{}", plan.unit_name());
 }
 
@@ -240,14 +240,14 @@ fn results_are_right() {
     for name in ["h100", "gh200"] {
         let target = target(name);
         for (types, _) in TYPES.iter().filter(|(_, bits)| bits.is_some()) {
-            let plan = proven(&target, &question([64, 16, 64], *types, 4));
+            let plan = proven(&target, &problem([64, 16, 64], *types, 4));
             assert!(plan.unit_name().starts_with("wgmma"), "{types:?}");
         }
         // Repetitions along M, N and K, several groups of warps, several chunks.
         for (shape, warps) in
             [([256, 8, 32], 4), ([128, 64, 128], 8), ([64, 128, 16], 8), ([64, 512, 32], 16), ([64, 32, 512], 4)]
         {
-            let plan = proven(&target, &question(shape, ["f16", "f16", "f32"], warps));
+            let plan = proven(&target, &problem(shape, ["f16", "f16", "f32"], warps));
             assert!(plan.unit_name().starts_with("wgmma"), "{shape:?}");
         }
     }
@@ -257,7 +257,7 @@ fn results_are_right() {
 fn other_architectures_multiply_by_single_warps() {
     for name in ["a100", "rtx5090"] {
         let target = target(name);
-        let plan = planned(&target, &question([64, 64, 64], ["f16", "f16", "f32"], 4));
+        let plan = planned(&target, &problem([64, 64, 64], ["f16", "f16", "f32"], 4));
         assert!(plan.unit_name().starts_with("mma.sync"), "{name}: {}", plan.unit_name());
     }
 }

@@ -63,7 +63,7 @@ impl Under {
     fn fault(self) -> Option<FaultKind> {
         let kernel: Kernel = self.builder.finish();
         let target = described("h100");
-        let meanings = Meanings::of_rows(&rows("sm_90a"));
+        let meanings = SemanticsTable::of_rows(&rows("sm_90a"));
         let emulator = Emulator::new(&kernel, &target).unwrap().with_meanings(&meanings);
         let run = emulator.run([1, 1, 1], &[], &mut GlobalMemory::new(), &RunLimits::default());
         run.err().map(|fault| fault.kind)

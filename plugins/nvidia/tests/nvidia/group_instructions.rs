@@ -5,7 +5,7 @@ use crate::atom_types::element;
 use crate::layouts::{dot_operand, mma, nvmma_shared, spec};
 use crate::prelude::*;
 use serde_json::Value;
-use tilewright_plan::movement::{Reading, arranged};
+use tilewright_plan::movement::{DescriptorMatch, arranged};
 use tilewright_vendor_testkit::rows::{find_register, memory, of_family, register, same_places};
 
 const PRODUCTS: &str = include_str!("../data/group_instructions.json");
@@ -196,7 +196,7 @@ fn a_descriptor_leads_to_every_element_of_every_tile() {
         for arrangement in &operand.arrangements {
             for shape in matrices(&operand) {
                 let Some(own) = arranged(&operand, arrangement, shape).expect("powers of two") else { continue };
-                let reading = Reading::of(&own, &operand).expect("it was arranged for the operand");
+                let reading = DescriptorMatch::of(&own, &operand).expect("it was arranged for the operand");
                 let places = own.invert().expect("one place each");
                 // What is small enough lies in several arrangements alike; some one of them reads it.
                 let chosen = &operand.arrangements[reading.arrangement];
@@ -238,14 +238,14 @@ fn other_memory_layouts_are_not_read() {
     let columns = |step: u64| (0..6).map(move |bit| [0, step << bit]);
     let rows = || (0..6).map(|bit| [1 << bit, 0]);
     let row_major = bases(columns(1).chain(rows()).collect());
-    let refused = Reading::of(&row_major, operand).expect_err("rows follow each other unswizzled");
+    let refused = DescriptorMatch::of(&row_major, operand).expect_err("rows follow each other unswizzled");
     assert!(
         refused.contains("swizzle of 128 bytes: bit 0 of a step along dim0 moves the address by 0x90, not 0x80"),
         "{refused}"
     );
     // Wider, and every second row moved by a row's half: no arrangement mixes that bit.
     let mixed = bases(columns(1).chain(rows().map(|[row, _]| [row, if row == 1 { 32 } else { 0 }])).collect());
-    assert!(Reading::of(&mixed, operand).is_err());
+    assert!(DescriptorMatch::of(&mixed, operand).is_err());
 }
 
 /// What an arrangement has of a matrix, with one coordinate's bit moved: another bit of the same step, or a tile that
@@ -264,14 +264,14 @@ fn matrices_with_a_bit_moved_are_not_read() {
         let sizes = [(Dim::tensor(0), shape[0]), (Dim::tensor(1), shape[1])];
         LinearLayout::from_bases(&[(Dim::OFFSET, bases)], &sizes).expect("a layout")
     };
-    assert!(Reading::of(&moved(|at| at), operand).is_ok());
+    assert!(DescriptorMatch::of(&moved(|at| at), operand).is_ok());
     // Rows 2 and 4 of every eight change places: the step's first bit is where it must be, its second is not.
     let exchanged = moved(|[row, k]| [row & !6 | (row & 2) << 1 | (row & 4) >> 1, k]);
-    let refused = Reading::of(&exchanged, operand).expect_err("another order of rows");
+    let refused = DescriptorMatch::of(&exchanged, operand).expect_err("another order of rows");
     assert!(refused.contains("swizzle of 128 bytes: bit 1 of a step along dim0"), "{refused}");
     // The second tile along K begins a row further on.
     let sheared = moved(|[row, k]| [row ^ (k >> 4 & 1), k]);
-    let refused = Reading::of(&sheared, operand).expect_err("a tile begins elsewhere");
+    let refused = DescriptorMatch::of(&sheared, operand).expect_err("a tile begins elsewhere");
     assert!(refused.contains("swizzle of 128 bytes: tiles would begin 0xa0 bytes apart"), "{refused}");
 }
 
@@ -285,7 +285,7 @@ fn strides_beyond_the_descriptor_are_not_read() {
     let operand = operand.expect("a factor of 16 bits across K");
     for (k, reaches) in [(1024, true), (4096, false)] {
         let layout = arranged(operand, &operand.arrangements[0], [k, 128]).expect("powers of two").expect("it fills");
-        let reading = Reading::of(&layout, operand);
+        let reading = DescriptorMatch::of(&layout, operand);
         assert_eq!(reading.is_ok(), reaches, "{k}: {reading:?}");
     }
 }
@@ -313,7 +313,7 @@ fn descriptors_say_what_the_canonical_layouts_name() {
         for (mode, leading, stride) in expected {
             let arrangement = operand.of_mode(mode).expect("four modes");
             let layout = arranged(operand, arrangement, shape).expect("powers of two").expect("it fills the matrix");
-            let bits = Reading::of(&layout, operand).expect("it reads it").descriptor(operand, [0, 0]);
+            let bits = DescriptorMatch::of(&layout, operand).expect("it reads it").descriptor(operand, [0, 0]);
             let expected = mode << 62 | (stride / 16) << 32 | (leading / 16) << 16;
             assert_eq!(bits, Some(expected), "{role}, {}", arrangement.name);
         }

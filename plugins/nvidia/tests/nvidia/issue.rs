@@ -162,7 +162,7 @@ fn on_the_emulator_every_row_is_a_plain_product_or_copy() {
 /// What the emulator loads, or stores, of 16-bit elements numbered in the order of memory.
 fn moved(row: &Instruction) -> Vec<u16> {
     let kernel = instruction_kernel("issue", row).unwrap();
-    let (meanings, target) = (Meanings::of_rows(std::slice::from_ref(row)), target("sm_90a"));
+    let (meanings, target) = (SemanticsTable::of_rows(std::slice::from_ref(row)), target("sm_90a"));
     let is_load = row.name.starts_with("ldmatrix");
     let Operand::Access { data, .. } = &row.operands[usize::from(is_load)] else { panic!("no access") };
     let bytes: Vec<u8> = (0..1u16 << (data.outs().bits() - 1)).flat_map(u16::to_le_bytes).collect();

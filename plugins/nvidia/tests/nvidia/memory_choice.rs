@@ -2,7 +2,7 @@
 
 use crate::layouts::{dot_operand, mma, nvmma_shared};
 use crate::prelude::*;
-use tilewright_plan::movement::{Constraints, Kind, choose_memory};
+use tilewright_plan::movement::{Constraints, Kind, choose_shared_layout};
 use tilewright_vendor_testkit::layouts::{blocked, distributed, memory};
 use tilewright_vendor_testkit::memory_choice::{executed, prove};
 
@@ -28,7 +28,7 @@ fn matrix_rows() -> LinearLayout {
 fn the_swizzle_of_128_bytes_is_found() {
     let target = target("a100");
     let accessors = [Accessor::store(distributed(&target, ROWS, &[64, 64])), Accessor::load(matrix_rows())];
-    let choice = choose_memory(&accessors, 16, &Constraints::default(), target.description()).unwrap();
+    let choice = choose_shared_layout(&accessors, 16, &Constraints::default(), target.description()).unwrap();
     let known = memory(&target, &nvmma_shared(128, false, 16), &[64, 64]);
     let chosen = choice.chosen();
     assert_eq!((chosen.kind, choice.gap(), chosen.excess()), (Kind::Functor, 0, 0));
@@ -48,7 +48,7 @@ fn operands_are_no_worse_than_in_nvmma_shared() {
             Accessor::store(distributed(&target, stored, &[64, 64])),
             Accessor::load(distributed(&target, &operand(index), &[64, 64])),
         ];
-        let choice = choose_memory(&accessors, 16, &Constraints::default(), target.description()).unwrap();
+        let choice = choose_shared_layout(&accessors, 16, &Constraints::default(), target.description()).unwrap();
         let known = memory(&target, &nvmma_shared(128, transposed, 16), &[64, 64]);
         let theirs: u64 = (accessors.iter())
             .map(|accessor| executed(&accessor.layout, accessor.direction, &known, 16, target.description().into()))
@@ -74,7 +74,7 @@ fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
                 Accessor::store(distributed(&target, ROWS, &[64, 64])),
                 Accessor::load(distributed(&target, &operand(index), &[64, 64])),
             ];
-            let choice = choose_memory(&accessors, 16, &Constraints::default(), means(&target)).unwrap();
+            let choice = choose_shared_layout(&accessors, 16, &Constraints::default(), context(&target)).unwrap();
             let chosen = choice.chosen();
             // 8 KiB by four warps; an operand of 64x64 by two: wavefronts of 128 bytes.
             let found: Vec<_> = chosen.accessors.iter().map(|f| (f.wavefronts, f.excess)).collect();
@@ -82,10 +82,10 @@ fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
             let by = chosen.accessors[1].instruction.as_deref().unwrap_or_default();
             assert!(by.starts_with("ldmatrix") && by.contains(".trans") == across, "operand {index}: {by}");
             assert_eq!(chosen.accessors[0].instruction, None, "stores of 16 bytes need none");
-            choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, means(&target)));
+            choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, context(&target)));
             let functor = Constraints::only(Kind::Functor);
-            let plain = choose_memory(&accessors, 16, &functor, target.description()).unwrap();
-            let rows = choose_memory(&accessors, 16, &functor, means(&target)).unwrap();
+            let plain = choose_shared_layout(&accessors, 16, &functor, target.description()).unwrap();
+            let rows = choose_shared_layout(&accessors, 16, &functor, context(&target)).unwrap();
             assert_eq!((rows.gap(), rows.chosen().wavefronts()), (0, chosen.wavefronts()));
             assert!(!across || plain.chosen().wavefronts() > chosen.wavefronts());
         }
@@ -101,11 +101,11 @@ fn matrix_stores_are_free_of_conflicts_where_the_tile_lies() {
         Accessor::store(distributed(&target, &mma(2, &[2, 2], &[16, 8]), &[64, 64])),
         Accessor::load(distributed(&target, ROWS, &[64, 64])),
     ];
-    let choice = choose_memory(&accessors, 16, &Constraints::default(), means(&target)).unwrap();
+    let choice = choose_shared_layout(&accessors, 16, &Constraints::default(), context(&target)).unwrap();
     let chosen = choice.chosen();
     let found: Vec<_> = chosen.accessors.iter().map(|f| (f.wavefronts, f.excess)).collect();
     assert_eq!((found, choice.gap()), (vec![(16, 0), (16, 0)], 0));
     let by = chosen.accessors[0].instruction.as_deref().unwrap_or_default();
     assert!(by.starts_with("stmatrix"), "{by}");
-    choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, means(&target)));
+    choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, context(&target)));
 }

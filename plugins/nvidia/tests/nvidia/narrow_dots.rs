@@ -3,10 +3,10 @@
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::code::count;
-use tilewright_vendor_testkit::dots::{assembly, proven, question};
+use tilewright_vendor_testkit::dots::{assembly, proven, problem};
 
 fn scaled(target: &NvidiaTarget, shape: [u64; 3], [a, b]: [&str; 2], scales: [&str; 2]) -> MmaProblem {
-    question(target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::named))
+    problem(target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::named))
 }
 
 #[test]
@@ -57,18 +57,18 @@ fn factors_are_scaled_before_units_that_do_not() {
 #[test]
 fn nibbles_go_to_the_unit_as_they_were_loaded() {
     let target = target("a100");
-    let plan = proven(&target, &question(&target, [64, 64, 128], ["s4", "u4", "s32"]));
+    let plan = proven(&target, &problem(&target, [64, 64, 128], ["s4", "u4", "s32"]));
     assert_eq!(plan.row(), Some("mma.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32"));
     let kernel = text(&target, &plan);
     assert!(kernel.contains("i8") && !kernel.contains("i8 = binary"), "nothing is taken out of bytes: {kernel}");
     assembly(&target, &plan);
     // One that is cast is.
-    let plan = proven(&target, &question(&target, [64, 64, 128], ["s4", "s8", "s32"]));
+    let plan = proven(&target, &problem(&target, [64, 64, 128], ["s4", "s8", "s32"]));
     assert!(text(&target, &plan).contains("i8 = binary shr_u"));
 }
 
 fn text(target: &NvidiaTarget, plan: &Contraction) -> String {
-    mma_kernel(plan, false, means(target)).unwrap().to_string()
+    mma_kernel(plan, false, context(target)).unwrap().to_string()
 }
 
 #[test]
@@ -77,13 +77,13 @@ fn a_factor_shuffled_along_k_lets_the_other_be_loaded_wide_without_an_exchange()
     let plain = scaled(&target, [64, 64, 256], ["e2m1", "bf16"], ["e8m0", ""]);
     let shuffled = MmaProblem { shuffled: [false, true], ..plain.clone() };
     let plan = proven(&target, &shuffled);
-    let [of_a, of_b] = plan.feeds(means(&target)).unwrap();
+    let [of_a, of_b] = plan.feeds(context(&target)).unwrap();
     // Sixteen elements or more of a row at once, straight into the registers of the unit.
     assert!(of_a.conversion.is_none() && of_a.access.vector_elements >= 8, "{of_a:?}");
     assert!(!text(&target, &plan).contains("exchange"));
     // b is loaded as if K had been read as the unit counts, which without shuffling leaves a byte at a time for a.
     let natural = proven(&target, &MmaProblem { k_width: Some(2), ..plain });
-    let [a_natural, b_natural] = natural.feeds(means(&target)).unwrap();
+    let [a_natural, b_natural] = natural.feeds(context(&target)).unwrap();
     assert!(a_natural.slots() > of_a.slots());
     assert_eq!(of_b.slots(), b_natural.slots());
     assert_eq!(plan.b, natural.b);

@@ -26,19 +26,19 @@ pub fn check_matrix_accesses_become_code(answers: Answers) {
     let h100 = target.description().clone();
     let rows = prices::all_rows(answers, |description| (*description == h100).then(|| target.instructions().to_vec()));
     let by_matrix =
-        |row: &&prices::Compared| row.plan.figures.counts.matrix_stores + row.plan.figures.counts.matrix_loads > 0;
+        |row: &&prices::Compared| row.plan.stats.counts.matrix_stores + row.plan.stats.counts.matrix_loads > 0;
     let mut seen = 0;
     for row in rows.iter().filter(by_matrix) {
-        let means = Means::of(&h100).with_instructions(target.instructions());
-        conversion_case([&row.src, &row.dst], row.bits, &row.plan, means)
-            .and_then(|case| check_emulated(&case, means))
+        let context = PlanContext::of(&h100).with_instructions(target.instructions());
+        conversion_case([&row.src, &row.dst], row.bits, &row.plan, context)
+            .and_then(|case| check_emulated(&case, context))
             .unwrap();
-        let kernel = conversion_kernel("convert", [&row.src, &row.dst], row.bits, &row.plan, means).unwrap();
+        let kernel = conversion_kernel("convert", [&row.src, &row.dst], row.bits, &row.plan, context).unwrap();
         let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
         let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
         let ptx = artifact.text(Emit::Assembly).unwrap();
         let count = |word: &str| ptx.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64;
-        let (stores, loads) = (row.plan.figures.counts.matrix_stores, row.plan.figures.counts.matrix_loads);
+        let (stores, loads) = (row.plan.stats.counts.matrix_stores, row.plan.stats.counts.matrix_loads);
         // Warps that hold the same store a share each, each in a branch of its own.
         let branches = if row.src.is_injective() { 1 } else { 1 << row.src.in_bits(Dim::WARP) };
         assert!((stores..=stores * branches).contains(&count("stmatrix.")), "{}: {ptx}", row.id);

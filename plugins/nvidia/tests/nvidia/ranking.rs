@@ -126,8 +126,8 @@ fn a_text_says_its_sizes() {
 fn sizes_of_tiles_are_found() {
     let target = target("a100");
     let families = FamilySet::new(vec![&Neutral, target.families()]);
-    let means = means(&target);
-    let machine = LaunchConfig { means, families: &families, lanes: 32, warps: 4 };
+    let context = context(&target);
+    let machine = LaunchConfig { context, families: &families, lanes: 32, warps: 4 };
     let (case, text) = case("explicit_gemm");
     let sizes: [&[u64]; 3] = [&[32, 64, 128], &[32, 64], &[16, 32]];
     // A launch of 4096 x 4096 x 4096: K is 32 at least for tiles of 128 rows.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use tilewright_vendor_testkit::prices::tally::{FROZEN, Tally};
-use tilewright_vendor_testkit::reductions::{MatrixLayouts, Row, check_kept, list, prove_all, questions};
+use tilewright_vendor_testkit::reductions::{MatrixLayouts, Row, check_kept, list, prove_all, problems};
 
 /// What the compiler emits; made by `conformance/peers/reductions_beside_triton.py`.
 const TRITON: &str = include_str!("../data/reductions_triton.jsonl");
@@ -73,16 +73,16 @@ fn none_takes_more_than_what_triton_emits() {
     let mut dearer = Vec::new();
     for (name, called) in TARGETS {
         let (target, theirs) = (target(name), of_triton(called));
-        for question in questions(&layouts(), &target) {
-            let row = &theirs[&question.id];
-            let sums = kinds.entry((called, question.kind)).or_default();
+        for problem in problems(&layouts(), &target) {
+            let row = &theirs[&problem.id];
+            let sums = kinds.entry((called, problem.kind)).or_default();
             sums.reductions += 1;
             if row.get("fails").is_some() {
                 sums.failed += 1;
                 continue;
             }
             let count = |name: &str| row["counts"].get(name).and_then(Value::as_f64).unwrap_or(0.0);
-            let counts = question.plan.figures.counts;
+            let counts = problem.plan.stats.counts;
             assert_eq!((counts.matrix_stores, counts.matrix_loads), (0, 0));
             let by_matrix = row["ops"].as_object().into_iter().flatten();
             let by_matrix = by_matrix.filter(|(name, _)| name.contains("matrix")).filter_map(|(_, n)| n.as_f64());
@@ -96,7 +96,7 @@ fn none_takes_more_than_what_triton_emits() {
                 sums.slots[side] += slots[side];
             }
             if slots[0] > slots[1] || instructions[0] > instructions[1] {
-                dearer.push(format!("{} {} {}: {instructions:?}, {slots:?}", called, question.kind, question.id));
+                dearer.push(format!("{} {} {}: {instructions:?}, {slots:?}", called, problem.kind, problem.id));
             }
         }
     }

@@ -26,7 +26,7 @@ fn scans_are_right_and_take_what_the_page_says() {
             scan_case((&src, Dim::tensor(1)), &[32], (&plan, direction), target)
                 .and_then(|case| check_emulated(&case, target))
                 .unwrap_or_else(|wrong| panic!("{name}, {direction:?}: {wrong}"));
-            let counts = plan.figures.counts;
+            let counts = plan.stats.counts;
             if direction == ScanDirection::Up {
                 table.push(format!(
                     "| {name} | {} | {} | {} | {} | {} | {} |",

@@ -30,15 +30,15 @@ fn by<'s>(solution: &'s Solution, access: &str) -> &'s str {
 }
 
 /// The fewest wavefronts of both accesses in the solver's layout under any one swizzle functor, by any accesses.
-fn theirs(layout: &str, shape: &[u64], load: &LinearLayout, copy: &LinearLayout, means: Means<'_>) -> u64 {
+fn theirs(layout: &str, shape: &[u64], load: &LinearLayout, copy: &LinearLayout, context: PlanContext<'_>) -> u64 {
     let layout = layout.parse::<tilewright_layout::cute::CuteLayout>().unwrap();
     let bits = shape.iter().product::<u64>().ilog2();
     let taken = |memory: &MemoryLayout| {
-        let loaded = access_shared(load, memory, 16, Direction::Load, means).unwrap().figures.counts.wavefronts_loaded;
+        let loaded = access_shared(load, memory, 16, Direction::Load, context).unwrap().stats.counts.wavefronts_loaded;
         loaded
-            + access_shared(copy, memory, 16, Direction::Store, means.with_instructions(&[]))
+            + access_shared(copy, memory, 16, Direction::Store, context.with_instructions(&[]))
                 .unwrap()
-                .figures
+                .stats
                 .counts
                 .wavefronts_stored
     };
@@ -55,7 +55,7 @@ fn theirs(layout: &str, shape: &[u64], load: &LinearLayout, copy: &LinearLayout,
 fn choices_of_a_public_solver_are_met_or_beaten() {
     let known: Value = serde_json::from_str(include_str!("../data/solver_choices.json")).unwrap();
     let target = target("a100");
-    let means = means(&target);
+    let context = context(&target);
     let cases = known["shared"].as_array().unwrap();
     assert_eq!(cases.len(), 14);
     for case in cases {
@@ -66,8 +66,8 @@ fn choices_of_a_public_solver_are_met_or_beaten() {
         let load = repeated(&distributed(text("load"), &sizes("load_tile")), shape[1]);
         let copy = distributed(text("copy"), &shape);
         let accesses =
-            [TensorAccess::copy("copy", copy.clone(), &means), TensorAccess::load("load", load.clone(), &means)];
-        let found = solve(&SharedTensor::new(&shape, 16), &accesses, &means).unwrap();
+            [TensorAccess::copy("copy", copy.clone(), &context), TensorAccess::load("load", load.clone(), &context)];
+        let found = solve(&SharedTensor::new(&shape, 16), &accesses, &context).unwrap();
         assert!(found.served[0].bytes >= case["copy_bytes"].as_u64().unwrap(), "{name}: {found}");
         assert!(found.served[1].bytes >= case["load_bytes"].as_u64().unwrap(), "{name}: {found}");
         assert!(
@@ -75,7 +75,7 @@ fn choices_of_a_public_solver_are_met_or_beaten() {
             "{name}"
         );
         let ours: u64 = found.served.iter().map(|one| one.wavefronts).sum();
-        let theirs = theirs(text("layout"), &shape, &load, &copy, means);
+        let theirs = theirs(text("layout"), &shape, &load, &copy, context);
         assert!(ours <= theirs, "{name}: {ours} wavefronts, and {theirs} in {}\n{found}", text("layout"));
         assert_eq!(found.conflicts(), 0, "{name}: {found}");
     }
@@ -119,10 +119,10 @@ fn int4_factor() -> LinearLayout {
 #[test]
 fn int4_weights_load_as_factors_by_matrix_loads() {
     let target = target("a100");
-    let means = means(&target);
+    let context = context(&target);
     let tensor = SharedTensor::new(&[128, 128], 4);
-    let matrix = TensorAccess::load("weights", int4_factor(), &means).only(|way| way.instruction().is_some());
-    let found = solve(&tensor, std::slice::from_ref(&matrix), &means).unwrap();
+    let matrix = TensorAccess::load("weights", int4_factor(), &context).only(|way| way.instruction().is_some());
+    let found = solve(&tensor, std::slice::from_ref(&matrix), &context).unwrap();
     assert!(by(&found, "weights").starts_with("ldmatrix.sync.aligned.m8n8.x4"), "{found}");
     assert_eq!(found.conflicts(), 0, "{found}");
     // 8 KiB in 16-byte rows of eight: each wavefront brings 128 bytes, each warp a quarter of the rows.
@@ -131,13 +131,13 @@ fn int4_weights_load_as_factors_by_matrix_loads() {
     // The seed's own layout is one that the transposing row loads from.
     let given =
         SharedTensor { layout: Some("((8,2,8),(2,64)):((4,2,2048),(1,32))".parse().unwrap()), ..tensor.clone() };
-    let found = solve(&given, std::slice::from_ref(&matrix), &means).unwrap();
+    let found = solve(&given, std::slice::from_ref(&matrix), &context).unwrap();
     assert!(by(&found, "weights").contains(".x4.trans"), "{found}");
     assert_eq!(found.conflicts(), 0, "{found}");
 
     // Rows of K as they are: a lane's registers are not 32 bits of them.
     let rows = SharedTensor { layout: Some("(128,128):(128,1)".parse().unwrap()), ..tensor };
-    let error = solve(&rows, &[matrix], &means).unwrap_err();
+    let error = solve(&rows, &[matrix], &context).unwrap_err();
     assert!(matches!(error, MemorySynthesisError::Disagree { .. }), "{error}");
 }
 
@@ -149,13 +149,13 @@ fn row(target: &NvidiaTarget, wanted: impl Fn(&Instruction) -> bool) -> &Instruc
 #[test]
 fn arrangements_that_the_hardware_fixes_are_enumerated() {
     let target = target("h100");
-    let means = means(&target);
+    let context = context(&target);
     let product = row(&target, |row| row.name.contains("m64n128k16") && row.name.contains("f32.f16.f16"));
     let b = TensorAccess::operand("product", product, "b").unwrap();
     // K x N with K together: 16-byte pieces of columns.
     let copy = distributed("((8,16),(8,8)):((8,64),(1,1024))", &[64, 128]);
     let found =
-        solve(&SharedTensor::new(&[64, 128], 16), &[b, TensorAccess::copy("copy", copy, &means)], &means).unwrap();
+        solve(&SharedTensor::new(&[64, 128], 16), &[b, TensorAccess::copy("copy", copy, &context)], &context).unwrap();
     assert!(found.arrangement.is_some() && found.term.is_none());
     assert_eq!(found.served[1].bytes, 16, "{found}");
     assert_eq!((found.conflicts(), found.swizzles.len()), (0, 1), "{found}");

@@ -5,7 +5,7 @@ use crate::prelude::*;
 use tilewright_layout::Space;
 use tilewright_target::ElementType;
 use tilewright_vendor_testkit::dots::{
-    GROUP_TYPES as TYPES, accumulating_assembly as ptx, planned, proven, question_of as question,
+    GROUP_TYPES as TYPES, accumulating_assembly as ptx, planned, proven, question_of as problem,
 };
 
 /// Whether sums must be in tensor memory: M is at least 64, each group of four warps has a tile of its own, which M of 128 has
@@ -33,7 +33,7 @@ fn sums_are_in_tensor_memory_wherever_it_fits_and_nowhere_else() {
         for m in [32, 64, 128] {
             for (n, k) in [(4, 16), (4, 32), (8, 8), (8, 32), (16, 16), (64, 32)] {
                 for warps in [2, 4, 8] {
-                    let plan = contract::plan(&question([m, n, k], types, warps), means(&target));
+                    let plan = contract::plan(&problem([m, n, k], types, warps), context(&target));
                     let unit = plan.as_ref().map_or("none", Contraction::unit_name);
                     let there = unit.starts_with("tcgen05.mma");
                     assert_eq!(there, plan.as_ref().is_ok_and(|plan| plan.tensor_columns() >= 32));
@@ -57,13 +57,13 @@ fn sums_are_in_tensor_memory_wherever_it_fits_and_nowhere_else() {
 fn results_are_right() {
     let target = target("b200");
     for (types, _) in TYPES.iter().filter(|(_, bits)| bits.is_some()) {
-        let plan = proven(&target, &question([64, 16, 64], *types, 4));
+        let plan = proven(&target, &problem([64, 16, 64], *types, 4));
         assert!(plan.unit_name().starts_with("tcgen05.mma"), "{types:?}");
     }
     let scale = Scale::named("e8m0").map(|scale| Scale { exponents: Some([-8, 8]), ..scale });
     for (types, scales) in [(["e2m1", "f16", "f32"], [scale, None]), (["f16", "e2m1", "f32"], [None, scale])] {
         for (shape, warps) in [([64, 32, 64], 4), ([128, 64, 128], 8)] {
-            let plan = proven(&target, &question(shape, types, warps).with_scales(scales));
+            let plan = proven(&target, &problem(shape, types, warps).with_scales(scales));
             assert!(plan.unit_name().starts_with("tcgen05.mma"), "{types:?} {shape:?}: {}", plan.unit_name());
         }
     }
@@ -78,7 +78,7 @@ fn results_are_right() {
         ([128, 128, 512], 8),
         ([64, 32, 512], 4),
     ] {
-        let plan = proven(&target, &question(shape, ["f16", "f16", "f32"], warps));
+        let plan = proven(&target, &problem(shape, ["f16", "f16", "f32"], warps));
         assert!(plan.unit_name().starts_with("tcgen05.mma"), "{shape:?}: {}", plan.unit_name());
         let [m, n, _] = shape;
         assert!(u64::from(plan.tensor_columns()) >= (m * n / 128).max(32), "{shape:?}");
@@ -101,7 +101,7 @@ fn scaled_products_are_done_by_the_unit() {
         (["e2m1", "e2m1", "f32"], [mx, mx], [128, 64, 128], 4),
         (["e2m1", "e2m1", "f32"], [nv, nv], [128, 64, 256], 8),
     ] {
-        let plan = proven(&target, &question(shape, types, warps).with_scales(scales));
+        let plan = proven(&target, &problem(shape, types, warps).with_scales(scales));
         let name = plan.unit_name();
         assert!(name.starts_with("tcgen05.mma") && name.contains("block_scale"), "{types:?} {shape:?}: {name}");
         let narrow = types[0] == "e2m1" && types[1] == "e2m1";
@@ -110,9 +110,9 @@ fn scaled_products_are_done_by_the_unit() {
         assert!(u64::from(plan.tensor_columns()) > m * n / 128, "scales have columns beside the sums");
     }
     // Without scales on either side, and where rows are fewer than the unit's, others do it.
-    let plain = planned(&target, &question([128, 64, 64], ["e4m3", "e4m3", "f32"], 4));
+    let plain = planned(&target, &problem([128, 64, 64], ["e4m3", "e4m3", "f32"], 4));
     assert!(plain.unit_name().contains("kind::f8f6f4"), "{}", plain.unit_name());
-    let low = planned(&target, &question([64, 64, 64], ["e4m3", "e4m3", "f32"], 4).with_scales([mx, mx]));
+    let low = planned(&target, &problem([64, 64, 64], ["e4m3", "e4m3", "f32"], 4).with_scales([mx, mx]));
     assert!(!low.unit_name().contains("block_scale"), "{}", low.unit_name());
 }
 
@@ -120,7 +120,7 @@ fn scaled_products_are_done_by_the_unit() {
 #[test]
 fn sums_come_to_registers_as_they_are_wanted() {
     let target = target("b200");
-    let plan = planned(&target, &question([128, 64, 64], ["f16", "f16", "f32"], 4));
+    let plan = planned(&target, &problem([128, 64, 64], ["f16", "f16", "f32"], 4));
     let lanes = |plan: &Contraction| -> Vec<u64> { plan.c.columns_of(Dim::LANE).to_vec() };
     // Rows 1, 2 and 4 are lanes 4, 8 and 16; a lane has two neighbours, and columns are beyond 2^7 rows.
     assert_eq!(lanes(&plan), [2 << 7, 4 << 7, 1, 2, 4]);
@@ -134,9 +134,9 @@ fn sums_come_to_registers_as_they_are_wanted() {
         ins.push(Dim::BLOCK, 0).unwrap();
         let all: Vec<u64> = registers.into_iter().chain(rows).chain([32, 64]).collect();
         let wanted = LinearLayout::from_columns(ins, plan.c.outs().clone(), &all).unwrap();
-        let mut question = question([128, 64, 64], ["f16", "f16", "f32"], 4);
-        question.wanted = Some(wanted);
-        let found = planned(&target, &question);
+        let mut problem = problem([128, 64, 64], ["f16", "f16", "f32"], 4);
+        problem.wanted = Some(wanted);
+        let found = planned(&target, &problem);
         assert_eq!((lanes(&found), found.cost.conversion_cycles), (rows.to_vec(), 0.0), "{kind}");
         assert!(found.unit_name().starts_with("tcgen05.mma"));
     }
@@ -146,7 +146,7 @@ fn sums_come_to_registers_as_they_are_wanted() {
 fn code_allots_multiplies_waits_and_gives_back() {
     let target = target("b200");
     for (shape, warps) in [([64, 8, 32], 4), ([128, 64, 64], 4), ([256, 128, 512], 8)] {
-        let plan = planned(&target, &question(shape, ["f16", "f16", "f32"], warps));
+        let plan = planned(&target, &problem(shape, ["f16", "f16", "f32"], warps));
         let ptx = ptx(&target, &plan);
         let count = |word: &str| ptx.matches(word).count() as u64;
         assert_eq!(count("tcgen05.mma."), plan.cost.issues / plan.chunks(), "{shape:?}");

@@ -223,27 +223,27 @@ fn samples() -> Vec<Instruction> {
 #[test]
 fn on_the_emulator_rows_are_moves_and_plain_products() {
     let target = target("b200");
-    let means = means(&target);
+    let context = context(&target);
     for row in samples() {
-        instruction_case(&row, means)
-            .and_then(|case| check_emulated(&case, means))
+        instruction_case(&row, context)
+            .and_then(|case| check_emulated(&case, context))
             .unwrap_or_else(|error| panic!("{}: {error}", row.name));
     }
 }
 
 /// A kernel for each of the samples, which issues it once.
-pub fn issue_of_samples(means: Means<'_>) -> Module {
+pub fn issue_of_samples(context: PlanContext<'_>) -> Module {
     let kernels = samples();
-    let kernels = kernels.iter().enumerate().map(|(at, row)| issue_kernel(&format!("issue{at}"), row, means).unwrap());
+    let kernels = kernels.iter().enumerate().map(|(at, row)| issue_kernel(&format!("issue{at}"), row, context).unwrap());
     Module { kernels: kernels.collect() }
 }
 
 #[test]
 fn rows_are_one_statement_each() {
     let target = target("b200");
-    let means = means(&target);
+    let context = context(&target);
     let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
-    let artifact = target.compile(&issue_of_samples(means), &options).unwrap();
+    let artifact = target.compile(&issue_of_samples(context), &options).unwrap();
     let ptx = artifact.text(Emit::Assembly).unwrap();
     for (row, text) in samples().iter().zip(ptx.split(".entry").skip(1)) {
         // Products are named by their mnemonic up to the kind.

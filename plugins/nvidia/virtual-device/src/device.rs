@@ -1,7 +1,7 @@
 //! The virtual device behind the framework's trait.
 
 use tilewright_plugin::{
-    Artifact, Device, DeviceBuffer, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, Ledger,
+    Artifact, Device, DeviceBuffer, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, HandleTable,
     LoadedCode,
 };
 use tilewright_target::{Instruction, TargetDescription};
@@ -16,7 +16,7 @@ pub struct VirtualDevice {
     instructions: Vec<Instruction>,
     global: Global,
     /// Buffers, by their numbers in global memory, and code.
-    given: Ledger<u64, Loaded>,
+    given: HandleTable<u64, Loaded>,
     last: LaunchReport,
 }
 
@@ -34,7 +34,7 @@ impl VirtualDevice {
     /// The device of a product with its instructions.
     #[must_use]
     pub fn new(target: TargetDescription, instructions: Vec<Instruction>) -> Self {
-        let (global, given, last) = (Global::default(), Ledger::default(), LaunchReport::default());
+        let (global, given, last) = (Global::default(), HandleTable::default(), LaunchReport::default());
         Self { target, instructions, global, given, last }
     }
 
@@ -130,7 +130,7 @@ impl VirtualDevice {
 
 /// The bytes of the parameters.
 fn parameters(
-    given: &Ledger<u64, Loaded>,
+    given: &HandleTable<u64, Loaded>,
     (program, kernel): (&Program, &KernelMetadata),
     arguments: &[LaunchArgument],
 ) -> Result<Vec<u8>, DeviceError> {

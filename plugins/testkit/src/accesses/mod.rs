@@ -48,16 +48,16 @@ impl Case {
     fn moved(&self, target: &dyn Target, loads: bool) -> Moved {
         let registers = layouts::distributed(target, &self.registers, self.shape);
         let memory = layouts::memory(target, &self.memory, self.shape);
-        let planned = |means: Means<'_>| {
+        let planned = |context: PlanContext<'_>| {
             let direction = if loads { Direction::Load } else { Direction::Store };
-            let access = access_shared(&registers, &memory, self.bits, direction, means).unwrap();
+            let access = access_shared(&registers, &memory, self.bits, direction, context).unwrap();
             let case = if loads { load_case } else { store_case };
-            proven_case(case(&registers, &memory, self.bits, &access), means, self.name);
+            proven_case(case(&registers, &memory, self.bits, &access), context, self.name);
             access
         };
-        let plain = planned(Means::of(target.description()));
-        let access = planned(Means::of(target.description()).with_instructions(target.instructions()));
-        assert!(slots(&access.figures.counts) <= slots(&plain.figures.counts), "{}: {plain:?}", self.name);
+        let plain = planned(PlanContext::of(target.description()));
+        let access = planned(PlanContext::of(target.description()).with_instructions(target.instructions()));
+        assert!(slots(&access.stats.counts) <= slots(&plain.stats.counts), "{}: {plain:?}", self.name);
         self.is_as_it_must_be(&access);
         let build = if loads { load_kernel } else { store_kernel };
         let kernel = build(&registers, &memory, self.bits, &access).unwrap();
@@ -66,12 +66,12 @@ impl Case {
     }
 
     fn is_as_it_must_be(&self, access: &SharedAccess) {
-        let Counts { shared_stores, shared_loads, matrix_stores, matrix_loads, .. } = access.figures.counts;
+        let Counts { shared_stores, shared_loads, matrix_stores, matrix_loads, .. } = access.stats.counts;
         let (plain, by_row) = (shared_stores + shared_loads, matrix_stores + matrix_loads);
         let accesses = if self.by.is_some() { (0, self.accesses) } else { (self.accesses, 0) };
-        let wavefronts = access.figures.counts.wavefronts_stored + access.figures.counts.wavefronts_loaded;
-        let least = access.figures.bound.wavefronts_stored + access.figures.bound.wavefronts_loaded;
-        assert_eq!(access.figures.above_bound.is_some(), wavefronts > least, "{}: {access:?}", self.name);
+        let wavefronts = access.stats.counts.wavefronts_stored + access.stats.counts.wavefronts_loaded;
+        let least = access.stats.bound.wavefronts_stored + access.stats.bound.wavefronts_loaded;
+        assert_eq!(access.stats.above_bound.is_some(), wavefronts > least, "{}: {access:?}", self.name);
         let found = (access.instruction(), (plain, by_row), wavefronts);
         assert_eq!(found, (self.by, accesses, self.wavefronts), "{}", self.name);
     }

@@ -126,7 +126,7 @@ fn rules(body: &Body, op: Op, layouts: &LayoutCache<'_>, machine: &LaunchConfig<
 
 /// Programs of the full data whose names end so, which say their layouts, are left as they are once vendors' words are
 /// neutral ones.
-pub fn stay(means: Means<'_>, families: &dyn Families, (dialects, imports): (&Dialects, &Imports), endings: &[&str]) {
+pub fn stay(context: PlanContext<'_>, families: &dyn Families, (dialects, imports): (&Dialects, &Imports), endings: &[&str]) {
     let folder = shared_data::path("kernels/ttgir");
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     for path in entries.map(|entry| entry.unwrap().path()) {
@@ -138,7 +138,7 @@ pub fn stay(means: Means<'_>, families: &dyn Families, (dialects, imports): (&Di
         let module = import(&module, imports, dialects).unwrap_or_else(|error| panic!("{file}: {error:?}"));
         let number = |name: &str| module.attributes.get(name).and_then(Attribute::as_integer).unwrap() as u32;
         let (lanes, warps) = (number("ttg.threads-per-warp"), number("ttg.num-warps"));
-        let machine = LaunchConfig { means, families, lanes, warps };
+        let machine = LaunchConfig { context, families, lanes, warps };
         let made = match assign(&module, &machine, Strategy::LeastCost) {
             Ok(made) => made,
             // What the target cannot multiply is said before layouts matter.

@@ -12,11 +12,11 @@ use tilewright_tile::op::Dialects;
 pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let description = target.description();
-    let means = Means::of(description).with_instructions(target.instructions());
+    let context = PlanContext::of(description).with_instructions(target.instructions());
     let mut beyond = Vec::new();
     for program in programs() {
         let machine =
-            LaunchConfig { means, families: &families, lanes: description.lanes.default, warps: program.warps };
+            LaunchConfig { context, families: &families, lanes: description.lanes.default, warps: program.warps };
         let told = format!("{}, {}", description.name, program.name);
         if let Err(EngineError::Product { .. }) = assign(&program.module, &machine, Strategy::Propagation) {
             beyond.push(program.name);
@@ -34,6 +34,6 @@ pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
 /// Programs whose layouts Triton has chosen, in files that end so, keep them.
 pub fn named_layouts_stay(target: &dyn Target, words: (&Dialects, &Imports), endings: &[&str]) {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
-    let means = Means::of(target.description()).with_instructions(target.instructions());
-    stay(means, &families, words, endings);
+    let context = PlanContext::of(target.description()).with_instructions(target.instructions());
+    stay(context, &families, words, endings);
 }

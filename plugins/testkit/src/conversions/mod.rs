@@ -70,19 +70,19 @@ impl Case {
 
     pub fn planned(&self, target: &dyn Target) -> Planned {
         let (src, dst) = (distributed(target, &self.src, &self.shape), distributed(target, &self.dst, &self.shape));
-        let means = Means::of(target.description());
-        let means = if self.tiles { means.with_instructions(target.instructions()) } else { means };
-        let means = self.scratch.map_or(means, |bytes| means.with_scratch(bytes));
-        let (plans, closed) = candidates(&src, &dst, self.bits, means).unwrap();
+        let context = PlanContext::of(target.description());
+        let context = if self.tiles { context.with_instructions(target.instructions()) } else { context };
+        let context = self.scratch.map_or(context, |bytes| context.with_scratch(bytes));
+        let (plans, closed) = candidates(&src, &dst, self.bits, context).unwrap();
         let plan = plans.into_iter().find(|plan| plan.path == self.path);
         let plan = plan.unwrap_or_else(|| panic!("{}: {closed:?}", self.name));
         assert_eq!(
             self.tiles,
-            plan.figures.counts.matrix_stores + plan.figures.counts.matrix_loads > 0,
+            plan.stats.counts.matrix_stores + plan.stats.counts.matrix_loads > 0,
             "{}: {plan:?}",
             self.name
         );
-        let kernel = conversion_kernel("convert", [&src, &dst], self.bits, &plan, means).unwrap();
+        let kernel = conversion_kernel("convert", [&src, &dst], self.bits, &plan, context).unwrap();
         let replicated = is_replicated(&src);
         self.moves_what_the_layouts_say(&src, &dst, &plan, replicated);
         Planned { replicated, held_bits: bits_of_thread(&src, self.bits), plan, kernel }
@@ -90,7 +90,7 @@ impl Case {
 
     /// What the plan says that a lane moves, held against the layouts.
     fn moves_what_the_layouts_say(&self, src: &LinearLayout, dst: &LinearLayout, plan: &Plan, replicated: bool) {
-        let found = plan.figures.shared_bits;
+        let found = plan.stats.shared_bits;
         if plan.path != Path::Shared {
             return assert_eq!(found, SharedBits::default(), "{}", self.name);
         }
@@ -116,7 +116,7 @@ impl Case {
 impl Planned {
     /// What the code must do, by the plan.
     pub fn movement(&self) -> Movement {
-        Movement::of_plan(&self.plan.figures.counts, self.plan.figures.shared_bits)
+        Movement::of_plan(&self.plan.stats.counts, self.plan.stats.shared_bits)
     }
 
     /// Whether code does what the plan says. Where threads that hold the same share the stores, the code
@@ -126,8 +126,8 @@ impl Planned {
         let expected = self.movement();
         let Movement { stored_bits, tiles, .. } = expected;
         let most = if self.replicated { self.held_bits.max(stored_bits) } else { stored_bits };
-        let most_tiles = if self.replicated && self.plan.figures.counts.matrix_stores > 0 {
-            tiles + self.plan.figures.counts.matrix_stores * (most / stored_bits - 1)
+        let most_tiles = if self.replicated && self.plan.stats.counts.matrix_stores > 0 {
+            tiles + self.plan.stats.counts.matrix_stores * (most / stored_bits - 1)
         } else {
             tiles
         };
@@ -198,13 +198,13 @@ pub fn are_what_they_are_for(target: &dyn Target, cases: &[Case]) {
         assert!(cases.iter().any(|case| case.bits == bits), "{bits}");
     }
     let of = |name: &str| named(cases, name).planned(target);
-    assert!(of("16 warps, more than is at hand at once").plan.figures.counts.barriers > 1, "several rounds");
+    assert!(of("16 warps, more than is at hand at once").plan.stats.counts.barriers > 1, "several rounds");
     assert!(of("a source that warps replicate").replicated);
     let left_out = of("copies that cannot be shared out");
     assert!(left_out.replicated);
     assert_eq!(left_out.kernel.to_string().matches(" if ").count(), 1, "a predicated store: {}", left_out.kernel);
-    let packed = of("lanes permuted, bytes packed").plan.figures.counts.exchanges;
-    let split = of("lanes permuted, 64-bit elements").plan.figures.counts.exchanges;
+    let packed = of("lanes permuted, bytes packed").plan.stats.counts.exchanges;
+    let split = of("lanes permuted, 64-bit elements").plan.stats.counts.exchanges;
     assert_eq!((packed, split), (1, 2), "4 bytes a lane in one exchange; 8 bytes a lane in two");
 }
 
@@ -215,14 +215,14 @@ pub fn operands_take(target: &dyn Target, cases: &[Case], reader: &Reader, store
         let planned = named(cases, name).planned(target);
         let found = (reader.movement)(&assembly(target, vec![planned.kernel.clone()]), "convert");
         assert_eq!((found.stored_bits, found.loaded_bits, found.exchanges), (stored, loaded, 0), "{name}");
-        assert_eq!(planned.plan.figures.shared_bytes, 128 * 64 * 2);
+        assert_eq!(planned.plan.stats.shared_bytes, 128 * 64 * 2);
     }
 }
 
 /// The plan of a conversion, shown on the emulator.
 #[track_caller]
-pub fn proven([src, dst]: [&LinearLayout; 2], bits: u32, means: Means<'_>) -> Plan {
-    let plan = convert(src, dst, bits, means).unwrap_or_else(|error| panic!("{error}"));
-    proven_case(conversion_case([src, dst], bits, &plan, means), means, bits);
+pub fn proven([src, dst]: [&LinearLayout; 2], bits: u32, context: PlanContext<'_>) -> Plan {
+    let plan = convert(src, dst, bits, context).unwrap_or_else(|error| panic!("{error}"));
+    proven_case(conversion_case([src, dst], bits, &plan, context), context, bits);
     plan
 }

@@ -29,7 +29,7 @@ pub const GROUP_TYPES: [([&str; 3], Option<u64>); 17] = [
 ];
 
 /// A product by four warps of the target's default lanes.
-pub fn question(target: &dyn Target, shape: [u64; 3], types: [&str; 3]) -> MmaProblem {
+pub fn problem(target: &dyn Target, shape: [u64; 3], types: [&str; 3]) -> MmaProblem {
     let types = types.map(|name| ElementType::named(name).unwrap());
     MmaProblem::new(shape, types, target.description().lanes.default, 4)
 }
@@ -40,15 +40,15 @@ pub fn question_of(shape: [u64; 3], types: [&str; 3], warps: u32) -> MmaProblem 
 }
 
 /// The plan.
-pub fn planned(target: &dyn Target, question: &MmaProblem) -> Contraction {
-    contract::plan(question, means(target)).unwrap_or_else(|error| panic!("{question:?}: {error}"))
+pub fn planned(target: &dyn Target, problem: &MmaProblem) -> Contraction {
+    contract::plan(problem, context(target)).unwrap_or_else(|error| panic!("{problem:?}: {error}"))
 }
 
 /// The plan, shown on the emulator.
-pub fn proven(target: &dyn Target, question: &MmaProblem) -> Contraction {
-    let plan = planned(target, question);
-    contraction_cases(&plan, means(target))
-        .and_then(|cases| check_all_emulated(&cases, means(target)))
+pub fn proven(target: &dyn Target, problem: &MmaProblem) -> Contraction {
+    let plan = planned(target, problem);
+    contraction_cases(&plan, context(target))
+        .and_then(|cases| check_all_emulated(&cases, context(target)))
         .unwrap_or_else(|error| panic!("{}: {error}", plan.unit_name()));
     plan
 }
@@ -65,11 +65,11 @@ pub fn object(target: &dyn Target, plan: &Contraction) -> Vec<u8> {
 
 /// Assembly of a kernel that is given the sums to begin with, without its object.
 pub fn accumulating_assembly(target: &dyn Target, plan: &Contraction) -> String {
-    crate::code::assembly(target, vec![mma_kernel(plan, true, means(target)).unwrap()])
+    crate::code::assembly(target, vec![mma_kernel(plan, true, context(target)).unwrap()])
 }
 
 fn compiled(target: &dyn Target, plan: &Contraction) -> Artifact {
-    let kernel = mma_kernel(plan, false, means(target)).unwrap();
+    let kernel = mma_kernel(plan, false, context(target)).unwrap();
     let artifact = artifact(target, vec![kernel], &[Emit::Assembly, Emit::Object]);
     artifact.unwrap_or_else(|error| panic!("{}: {error}", plan.unit_name()))
 }
@@ -92,7 +92,7 @@ pub fn dot_operand(index: i64, k_width: Option<u64>, parent: &FamilySpec) -> Fam
 /// That the layouts of a plan which has all of K at once are those of the vendor's families, registers in any order.
 pub fn is_of_families(target: &dyn Target, plan: &Contraction, result: &FamilySpec, k_width: Option<u64>) {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
-    let [m, n, k] = plan.question.shape;
+    let [m, n, k] = plan.problem.shape;
     assert_eq!(plan.chunk(), k, "all of K at once");
     let all = [
         ("c", &plan.c, result.clone(), [m, n]),

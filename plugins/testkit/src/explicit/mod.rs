@@ -112,7 +112,7 @@ fn execute(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: Optio
     let name = &case.name;
     let (kernel, derivation) =
         solution(target, text, case.warps, synthesis).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let ran = case.run(&kernel, means(target), &RunLimits::default());
+    let ran = case.run(&kernel, context(target), &RunLimits::default());
     let ended = ran.unwrap_or_else(|error| panic!("{name}: {error}"));
     let differences: Vec<String> = ended.differences.iter().map(ToString::to_string).collect();
     assert!(differences.is_empty(), "{name}: {differences:?}");

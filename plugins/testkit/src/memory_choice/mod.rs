@@ -9,24 +9,24 @@ pub fn executed(
     direction: Direction,
     memory: &MemoryLayout,
     bits: u32,
-    means: Means<'_>,
+    context: PlanContext<'_>,
 ) -> u64 {
-    let plan = access_shared(layout, memory, bits, direction, means).expect("a plan");
+    let plan = access_shared(layout, memory, bits, direction, context).expect("a plan");
     match direction {
         Direction::Store => {
-            proven_case(store_case(layout, memory, bits, &plan), means, "stores").counts.wavefronts_stored
+            proven_case(store_case(layout, memory, bits, &plan), context, "stores").counts.wavefronts_stored
         }
-        Direction::Load => proven_case(load_case(layout, memory, bits, &plan), means, "loads").counts.wavefronts_loaded,
+        Direction::Load => proven_case(load_case(layout, memory, bits, &plan), context, "loads").counts.wavefronts_loaded,
     }
 }
 
 /// Runs all accesses of a candidate: what is executed is what was promised.
-pub fn prove(candidate: &SharedLayoutCandidate, accessors: &[Accessor], bits: u32, means: Means<'_>) {
-    for (accessor, figures) in accessors.iter().zip(&candidate.accessors) {
+pub fn prove(candidate: &SharedLayoutCandidate, accessors: &[Accessor], bits: u32, context: PlanContext<'_>) {
+    for (accessor, stats) in accessors.iter().zip(&candidate.accessors) {
         let fetched = candidate.fetch.as_ref().filter(|_| accessor.copy.is_some()).map(|fetch| &fetch.layout);
         let layout = fetched.unwrap_or(&accessor.layout);
-        let means = if accessor.copy.is_some() { means.with_instructions(&[]) } else { means };
-        let wavefronts = executed(layout, accessor.direction, &candidate.memory, bits, means);
-        assert_eq!(wavefronts, figures.wavefronts, "{}", candidate.kind);
+        let context = if accessor.copy.is_some() { context.with_instructions(&[]) } else { context };
+        let wavefronts = executed(layout, accessor.direction, &candidate.memory, bits, context);
+        assert_eq!(wavefronts, stats.wavefronts, "{}", candidate.kind);
     }
 }

@@ -89,12 +89,12 @@ pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
         let others = 16 * 64 * 64 / (4 << lane_bits);
         let kernel = store_kernel(&src, &memory, 16, &store).expect("a kernel");
         plans.push((
-            Planned::new(&format!("store {name}"), kernel, store.figures.counts, store.figures.shared_bits),
+            Planned::new(&format!("store {name}"), kernel, store.stats.counts, store.stats.shared_bits),
             others,
         ));
         let kernel = load_kernel(&src, &memory, 16, &load).expect("a kernel");
         plans.push((
-            Planned::new(&format!("load {name}"), kernel, load.figures.counts, load.figures.shared_bits),
+            Planned::new(&format!("load {name}"), kernel, load.stats.counts, load.stats.shared_bits),
             others,
         ));
     }
@@ -113,7 +113,7 @@ fn reduction(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &
     let plan = reduce(&src, Dim::tensor(axis), bits, target.description()).expect("a plan");
     let kernel =
         reduction_kernel((&src, Dim::tensor(axis)), bits, &plan, target.description().into()).expect("a kernel");
-    Planned::new(name, kernel, plan.figures.counts, plan.figures.shared_bits).of_copies(held_bits(&src, bits))
+    Planned::new(name, kernel, plan.stats.counts, plan.stats.shared_bits).of_copies(held_bits(&src, bits))
 }
 
 fn scanned(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u32]) -> Planned {
@@ -123,7 +123,7 @@ fn scanned(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u
     let kernel = scan_kernel((&src, axis), bits, (&plan, direction), add, target.description().into());
     let kernel = kernel.expect("a kernel");
     let planned =
-        Planned::new(name, kernel, plan.figures.counts, plan.figures.shared_bits).of_copies(held_bits(&src, bits));
+        Planned::new(name, kernel, plan.stats.counts, plan.stats.shared_bits).of_copies(held_bits(&src, bits));
     Planned { least_loaded: planned.least_loaded / 2, ..planned }
 }
 
@@ -137,7 +137,7 @@ fn gathered(target: &dyn Target, name: &str, layout: &str, bits: u32) -> Planned
     let axis = Dim::tensor(1);
     let plan = gather(&src, &src, axis, bits, target.description()).expect("a plan");
     let kernel = gather_kernel(([&src, &src], axis), bits, &plan, target.description().into()).expect("a kernel");
-    Planned::new(name, kernel, plan.figures.counts, plan.figures.shared_bits).of_copies(held_bits(&src, &[bits]))
+    Planned::new(name, kernel, plan.stats.counts, plan.stats.shared_bits).of_copies(held_bits(&src, &[bits]))
 }
 
 /// The code of all plans moves what they say, and needs no memory for registers.

@@ -48,15 +48,15 @@ fn compared(row: &Value, target: &TargetDescription, instructions: &[Instruction
     let layout = |side: &str| layout_from_json(&row[side]["layout"]).expect("a layout");
     let bits = row["element_bits"].as_u64().expect("a width") as u32;
     let (src, dst) = (layout("src"), layout("dst"));
-    let means = Means::of(target).with_instructions(instructions);
-    let plan = movement::convert(&src, &dst, bits, means).expect("a plan");
+    let context = PlanContext::of(target).with_instructions(instructions);
+    let plan = movement::convert(&src, &dst, bits, context).expect("a plan");
     let lanes = u64::from(target.lanes.default);
     Compared {
         id: text("id"),
         target: text("target"),
         bits,
         paths: [plan.path.to_string(), text("path")],
-        ours: Tally::of_plan(&plan.figures.counts),
+        ours: Tally::of_plan(&plan.stats.counts),
         tritons: Tally::of_triton(row, lanes, 1),
         tritons_in_phases: Tally::of_triton(row, lanes, phases(target)),
         src,

@@ -38,7 +38,7 @@ pub fn check_kept(rows: &[Row], file: &Path) {
 }
 
 /// All reductions of the list, planned for the target.
-pub fn questions(rows: &[Row], target: &dyn Target) -> Vec<Question> {
+pub fn problems(rows: &[Row], target: &dyn Target) -> Vec<Question> {
     let mut all = Vec::new();
     for (number, row) in rows.iter().enumerate() {
         for shape in SHAPES {
@@ -63,11 +63,11 @@ pub fn prove_all(rows: &[Row], targets: &[&dyn Target]) {
         let banks = target.description().shared.banks.iter();
         let banks: Vec<_> =
             banks.map(|row| (&row.directions, &row.access_bits, row.banks, row.bank_bytes, &row.phase)).collect();
-        for question in questions(rows, target) {
-            let mut plan = question.plan.clone();
-            plan.figures.cost = 0.0;
-            if proven.insert(format!("{} {plan:?} {banks:?}", question.id)) {
-                question.prove(target);
+        for problem in problems(rows, target) {
+            let mut plan = problem.plan.clone();
+            plan.stats.cost = 0.0;
+            if proven.insert(format!("{} {plan:?} {banks:?}", problem.id)) {
+                problem.prove(target);
             }
         }
     }

@@ -44,17 +44,17 @@ impl Resident {
     /// # Errors
     /// [`ModelError`].
     pub fn of(block: &Block, target: &TargetDescription) -> Result<Self, ModelError> {
-        let figures = figures(target)?;
+        let stats = stats(target)?;
         let warps = block.warps.max(1).saturating_add(block.producers);
         let threads = warps.saturating_mul(block.lanes.max(1));
         let per_unit = [
-            ("blocks", 1, u64::from(figures.blocks_per_unit)),
-            ("warps", warps, u64::from(figures.warps_per_unit)),
-            ("registers", threads.saturating_mul(block.registers.max(1)), u64::from(figures.registers_per_unit)),
+            ("blocks", 1, u64::from(stats.blocks_per_unit)),
+            ("warps", warps, u64::from(stats.warps_per_unit)),
+            ("registers", threads.saturating_mul(block.registers.max(1)), u64::from(stats.registers_per_unit)),
             (
                 "bytes of shared memory",
                 target.shared_allocation(block.shared_bytes),
-                u64::from(figures.shared_bytes_per_unit),
+                u64::from(stats.shared_bytes_per_unit),
             ),
         ];
         let mut resident = Self { blocks: u64::MAX, limited_by: "blocks" };
@@ -72,6 +72,6 @@ impl Resident {
 }
 
 /// The figures of a target, of which there must be some.
-pub(super) fn figures(target: &TargetDescription) -> Result<&Throughput, ModelError> {
+pub(super) fn stats(target: &TargetDescription) -> Result<&Throughput, ModelError> {
     target.throughput.as_ref().ok_or_else(|| ModelError::NoFigures { target: target.name.clone() })
 }

@@ -1,6 +1,6 @@
 //! Cycles, from work and the target's figures.
 
-use super::occupancy::figures;
+use super::occupancy::stats;
 use super::{Block, ModelError, ModelStep, Resident, Work};
 use tilewright_target::{TargetDescription, Throughput};
 
@@ -69,12 +69,12 @@ pub struct Prediction {
 /// # Errors
 /// [`ModelError`]: a target without figures, blocks that do not fit a compute unit.
 pub fn predict(block: &Block, target: &TargetDescription) -> Result<Prediction, ModelError> {
-    let machine = Machine { figures: figures(target)?, target, warps: block.warps.max(1) as f64 };
+    let machine = Machine { stats: stats(target)?, target, warps: block.warps.max(1) as f64 };
     let resident = Resident::of(block, target)?;
     let spent = machine.steps(&block.steps);
     // What is still on its way at the end is waited for.
     let latency = spent.latency + spent.ahead.all() + spent.products;
-    let of_unit = block.blocks.div_ceil(u64::from(machine.figures.compute_units).max(1));
+    let of_unit = block.blocks.div_ceil(u64::from(machine.stats.compute_units).max(1));
     let turns = of_unit.div_ceil(resident.blocks.max(1));
     let (pipe, busiest) = spent.pipes.busiest();
     let (by_pipe, by_latency) = (of_unit as f64 * busiest, turns as f64 * latency);
@@ -116,7 +116,7 @@ impl Ahead {
 }
 
 struct Machine<'a> {
-    figures: &'a Throughput,
+    stats: &'a Throughput,
     target: &'a TargetDescription,
     warps: f64,
 }
@@ -159,7 +159,7 @@ impl Machine<'_> {
     }
 
     fn work(&self, work: &Work) -> Spent {
-        let (costs, figures) = (&self.target.costs, self.figures);
+        let (costs, stats) = (&self.target.costs, self.stats);
         let issued =
             work.global_accesses + work.shared_accesses + work.exchanges + work.matrix_instructions + work.arithmetic;
         let barriers = work.barriers as f64;
@@ -169,13 +169,13 @@ impl Machine<'_> {
         let units = self.target.matrix.as_ref().map_or(1, |unit| unit.pipes.max(1));
         let issuing = if work.produced { 1.0 } else { self.warps };
         let pipes = Pipes {
-            issue: issued as f64 * issuing / figures.issues_per_cycle.max(1.0) + barriers * costs.block_barrier.cycles,
+            issue: issued as f64 * issuing / stats.issues_per_cycle.max(1.0) + barriers * costs.block_barrier.cycles,
             shared: (stored + loaded + exchange) * self.warps,
             matrix: work.matrix_instructions as f64 * work.matrix_cycles.max(0.0) * self.warps / f64::from(units),
-            global: work.global_bytes as f64 / figures.bytes_per_cycle(),
+            global: work.global_bytes as f64 / stats.bytes_per_cycle(),
         };
         let waited = |count: u64, latency: f64| if count > 0 { latency } else { 0.0 };
-        let latency = waited(work.global_accesses.max(work.global_bytes.min(1)), figures.memory_latency);
+        let latency = waited(work.global_accesses.max(work.global_bytes.min(1)), stats.memory_latency);
         // That there is room is told by way of shared memory.
         let told = costs.shared_store_wavefront.latency + costs.shared_load_wavefront.latency;
         let latency = latency + if work.produced { told } else { 0.0 };

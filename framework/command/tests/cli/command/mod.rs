@@ -77,7 +77,7 @@ pub fn batch(lines: impl Into<String>) -> Vec<Json> {
 
 /// Questions as the lines of a batch.
 pub fn lines(questions: &[Json]) -> String {
-    questions.iter().map(|question| format!("{question}\n")).collect()
+    questions.iter().map(|request| format!("{request}\n")).collect()
 }
 
 /// Lines of JSON, each read.

@@ -8,7 +8,7 @@ mod proxies;
 mod queues;
 
 use emulator_target::{kernel, target};
-use tilewright_emulator::{Argument, Call, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, Meanings, RunLimits};
+use tilewright_emulator::{Argument, Call, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, SemanticsTable, RunLimits};
 use tilewright_kernel::Queue;
 
 /// Each lane's word goes to its address, on the queue of copies.
@@ -44,8 +44,8 @@ fn fetch(call: &mut Call<'_>) -> Result<(), LaneFault> {
     call.send_write(0, address, &words, 16)
 }
 
-fn meanings() -> Meanings {
-    let mut meanings = Meanings::new();
+fn meanings() -> SemanticsTable {
+    let mut meanings = SemanticsTable::new();
     meanings.insert("copy", copy);
     meanings.insert("sum", sum);
     meanings.insert("fetch", fetch);

@@ -1,14 +1,14 @@
 //! The smallest host: two layouts, what it takes to get from one to the other, and code for it.
 
 use tilewright::plugin::{CompileOptions, Emit};
-use tilewright::{LayoutQuestion, Session};
+use tilewright::{LayoutRequest, Session};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let session = Session::builder(tilewright_targets::catalogue()?).open()?;
 
     let target = "h100";
     let layout = |text: &str| -> Result<_, Box<dyn std::error::Error>> {
-        Ok(LayoutQuestion::from_text(text)?.resolve(&session, Some(target), &[32, 32])?)
+        Ok(LayoutRequest::from_text(text)?.resolve(&session, Some(target), &[32, 32])?)
     };
     let rows = layout(
         "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     )?;
 
     let plan = session.convert(target, &rows, &columns, 32)?;
-    let counts = &plan.figures.counts;
+    let counts = &plan.stats.counts;
     println!("{} wavefronts stored, {} loaded", counts.wavefronts_stored, counts.wavefronts_loaded);
 
     let module = session.conversion_module(target, &rows, &columns, 32)?;

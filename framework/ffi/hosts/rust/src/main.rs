@@ -16,7 +16,7 @@ use tilewright::kernel::Module;
 use tilewright::layout::Dim;
 use tilewright::plugin::{Artifact, CompileOptions, Emit};
 use tilewright::tile::{Dialects, Imports, print};
-use tilewright::{LayoutQuestion, ProgramCompiler, ProgramOptions, Session};
+use tilewright::{LayoutRequest, ProgramCompiler, ProgramOptions, Session};
 
 fn main() -> ExitCode {
     match run() {
@@ -59,7 +59,7 @@ fn run() -> Result<(), Box<dyn Error>> {
 fn ask(session: &Session, target: &str) -> Result<(), Box<dyn Error>> {
     let few = session.catalogue().get(target)?.lanes.default / 8;
     let layout = |text: String| -> Result<_, Box<dyn Error>> {
-        Ok(LayoutQuestion::from_text(&format!("#ttg.blocked<{{{text}}}>"))?.resolve(
+        Ok(LayoutRequest::from_text(&format!("#ttg.blocked<{{{text}}}>"))?.resolve(
             session,
             Some(target),
             &[32, 32],
@@ -76,10 +76,10 @@ fn ask(session: &Session, target: &str) -> Result<(), Box<dyn Error>> {
     println!(
         "; to columns: path {}, {} exchanges, {} + {} wavefronts, {} bytes",
         plan.path,
-        plan.figures.counts.exchanges,
-        plan.figures.counts.wavefronts_stored,
-        plan.figures.counts.wavefronts_loaded,
-        plan.figures.shared_bytes
+        plan.stats.counts.exchanges,
+        plan.stats.counts.wavefronts_stored,
+        plan.stats.counts.wavefronts_loaded,
+        plan.stats.shared_bytes
     );
     Ok(())
 }

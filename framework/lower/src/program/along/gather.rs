@@ -19,7 +19,7 @@ pub(in super::super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered
     let ty = lowering.builder.type_of(first);
     let plan = match lowering.plans.gathers.get(&op) {
         Some(plan) => plan.clone(),
-        None => movement::gather(&tensor.layout, &layout, axis, stored(ty).bits(), lowering.machine.means.target)?,
+        None => movement::gather(&tensor.layout, &layout, axis, stored(ty).bits(), lowering.machine.context.target)?,
     };
     let numbers = lowering.spread(indices, &layout)?;
     let word = Type::Scalar(Element::I32);

@@ -19,7 +19,7 @@ pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let layout = tuples.tensors[0].layout.clone();
     let planned = match lowering.plans.reductions.get(&op) {
         Some(plan) => Ok(plan.clone()),
-        None => movement::reduce(&layout, tuples.axis, &tuples.bits, lowering.machine.means.target),
+        None => movement::reduce(&layout, tuples.axis, &tuples.bits, lowering.machine.context.target),
     };
     let mut plan = planned.map_err(|error| at(error.into()))?;
     if tuples.depends_on_order(lowering.body) {

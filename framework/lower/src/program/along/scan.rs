@@ -18,7 +18,7 @@ pub(in super::super) fn scanned(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let direction = if reversed { ScanDirection::Down } else { ScanDirection::Up };
     let planned = match lowering.plans.scans.get(&op) {
         Some(plan) => Ok(plan.clone()),
-        None => movement::scan(&layout, tuples.axis, &tuples.bits, direction, lowering.machine.means.target),
+        None => movement::scan(&layout, tuples.axis, &tuples.bits, direction, lowering.machine.context.target),
     };
     let plan = planned.map_err(|error| at(error.into()))?;
     let results = tuples.through(lowering, |builder, words, combine| plan.emit(builder, words, combine))?;

@@ -43,7 +43,7 @@ impl Groups {
                 Reason::unsupported(format!("a group of {count} warps; layouts are for powers of two")),
             ));
         }
-        let (needed, most) = (own.len() as u32 + 2, machine.means.target.limits.group_barriers);
+        let (needed, most) = (own.len() as u32 + 2, machine.context.target.limits.group_barriers);
         if needed > most {
             let message = format!("{needed} barriers of groups of warps; the target has {most}");
             return Err((first, Reason::unsupported(message)));

@@ -46,7 +46,7 @@ pub(in super::super) fn loaded(
     let others = other.map(|other| lowering.spread(other, &layout)).transpose()?;
     let element = stored(ty);
     let masks: Vec<_> = mask.into_iter().collect();
-    let widths = &lowering.machine.means.target.global.access_bits;
+    let widths = &lowering.machine.context.target.global.access_bits;
     let groups = Groups::of((lowering.facts, pointer, &masks), &layout, element, widths);
     let mut values = vec![None; addresses.len()];
     let mut known: Vec<((Value, Option<Value>), Value)> = Vec::new();
@@ -55,11 +55,11 @@ pub(in super::super) fn loaded(
         let predicate = predicates.as_ref().map(|all| all[first]);
         let vector = Groups::vector(element, group.len());
         // Registers that hold the same are loaded once.
-        let question = (addresses[first], predicate);
-        let found = known.iter().find(|(asked, _)| *asked == question).map(|&(_, loaded)| loaded);
+        let problem = (addresses[first], predicate);
+        let found = known.iter().find(|(asked, _)| *asked == problem).map(|&(_, loaded)| loaded);
         let loaded = found.unwrap_or_else(|| {
             let loaded = one(&mut lowering.builder, addresses[first], vector, predicate);
-            known.push((question, loaded));
+            known.push((problem, loaded));
             loaded
         });
         for (place, register) in (0u32..).zip(group) {

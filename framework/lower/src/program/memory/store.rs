@@ -29,7 +29,7 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
     let predicates = mask.map(|mask| lowering.spread(mask, &layout)).transpose()?;
     let element = stored(ty);
     let masks: Vec<_> = mask.into_iter().collect();
-    let widths = &lowering.machine.means.target.global.access_bits;
+    let widths = &lowering.machine.context.target.global.access_bits;
     let groups = Groups::of((lowering.facts, pointer, &masks), &layout, element, widths);
     let idle = idle_registers(&layout) as usize;
     let acts = lowering.acts(&layout);

@@ -81,12 +81,12 @@ fn in_place(lowering: &Lowering<'_>, op: Op) -> Option<Contraction> {
     if let Some(plan) = reading(&usual.plan, memories) {
         return Some(plan);
     }
-    let question = product::question(body, op, machine.lanes, machine.warps).ok()?;
-    let (others, _) = candidates(&question, machine.means).ok()?;
+    let problem = product::problem(body, op, machine.lanes, machine.warps).ok()?;
+    let (others, _) = candidates(&problem, machine.context).ok()?;
     let mut tried = HashSet::new();
     others.into_iter().filter(|other| tried.insert(other.unit.clone())).find_map(|other| {
-        let question = MmaProblem { unit: Some(other.unit), ..question.clone() };
-        reading(&plan(&question, machine.means).ok()?, memories)
+        let problem = MmaProblem { unit: Some(other.unit), ..problem.clone() };
+        reading(&plan(&problem, machine.context).ok()?, memories)
     })
 }
 

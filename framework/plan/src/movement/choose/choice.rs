@@ -54,7 +54,7 @@ impl fmt::Display for Kind {
 
 /// What one accessor takes, for one warp; where warps differ, the most.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AccessorFigures {
+pub struct AccessorStats {
     /// Wavefronts of the plan.
     pub wavefronts: u64,
     /// Of these, how many there are because lanes of a phase want different words of a bank.
@@ -86,7 +86,7 @@ pub struct SharedLayoutCandidate {
     /// The layout; its alignment is the most that an access wants.
     pub memory: MemoryLayout,
     /// What each accessor takes, in their order.
-    pub accessors: Vec<AccessorFigures>,
+    pub accessors: Vec<AccessorStats>,
     /// Bytes of a block.
     pub bytes: u64,
     /// What the accessor that is a copy fetches; absent where there is none.

@@ -10,7 +10,7 @@ use super::super::{MovementError, access_global};
 use super::accessor::ConsecutiveCopy;
 use super::choice::{Fetch, Kind};
 use super::linear::{Bounds, Search};
-use super::question::Question;
+use super::problem::Question;
 use super::weigh::{Proposal, Weigher};
 use crate::layouts;
 
@@ -29,11 +29,11 @@ pub(super) struct Copied {
 }
 
 impl Copied {
-    pub(super) fn new(question: &Question<'_>, at: usize, copy: &ConsecutiveCopy) -> Result<Self, MovementError> {
-        let side = &question.sides[at];
-        let mut target = question.target.clone();
+    pub(super) fn new(problem: &Question<'_>, at: usize, copy: &ConsecutiveCopy) -> Result<Self, MovementError> {
+        let side = &problem.sides[at];
+        let mut target = problem.target.clone();
         target.global.access_bits.retain(|&bits| bits <= copy.access_bits);
-        let access = access_global(&side.layout, &copy.global, question.element_bits, Direction::Load, &target)?;
+        let access = access_global(&side.layout, &copy.global, problem.element_bits, Direction::Load, &target)?;
         let registers = access.groups().first().map_or(&[][..], |group| group);
         let vector = (0..access.vector_elements.ilog2()).filter_map(|bit| registers.get(1 << bit));
         let vector: Columns = vector.map(|&register| multiply(side.registers(), register as u64)).collect();
@@ -53,14 +53,14 @@ impl Copied {
 
     /// Memory as the copy fills it, once for each order of the axes by which its accesses follow each
     /// other.
-    pub(super) fn straight(&self, question: &Question<'_>) -> Vec<Columns> {
+    pub(super) fn straight(&self, problem: &Question<'_>) -> Vec<Columns> {
         let chunk: Columns = self.vector.iter().chain(&self.lanes).copied().collect();
-        question.bases_from(&chunk)
+        problem.bases_from(&chunk)
     }
 
     /// What each lane fetches so that memory has these offset columns.
-    fn fetch(&self, question: &Question<'_>, columns: &[u64]) -> Result<Fetch, MovementError> {
-        let side = &question.sides[self.at];
+    fn fetch(&self, problem: &Question<'_>, columns: &[u64]) -> Result<Fetch, MovementError> {
+        let side = &problem.sides[self.at];
         let (vector, rest) = columns.split_at(self.vector.len());
         let (lanes, rest) = rest.split_at(self.lanes.len());
         let distinct = side.warps().iter().filter(|&&warp| warp != 0).count().min(rest.len());
@@ -68,8 +68,8 @@ impl Copied {
         let mut own = own.iter().copied();
         let warps: Columns = side.warps().iter().map(|&w| if w == 0 { 0 } else { own.next().unwrap_or(0) }).collect();
         let registers: Columns = vector.iter().chain(registers).copied().collect();
-        let layout: LinearLayout = distributed(question, &side.layout, &registers, lanes, &warps)?;
-        let access = access_global(&layout, &self.copy.global, question.element_bits, Direction::Load, &self.target)?;
+        let layout: LinearLayout = distributed(problem, &side.layout, &registers, lanes, &warps)?;
+        let access = access_global(&layout, &self.copy.global, problem.element_bits, Direction::Load, &self.target)?;
         Ok(Fetch { layout, units: access.transactions, straight_units: self.straight_units })
     }
 }
@@ -77,13 +77,13 @@ impl Copied {
 /// Weighs memory that others find swizzled because the copy fetches other elements: within what a warp
 /// fetches at a time lanes change places, so that no more units of global memory are touched.
 pub(super) fn search(weigher: &mut Weigher<'_>, copy: &Copied) {
-    let question = weigher.question;
-    let others: Vec<usize> = (0..question.sides.len()).filter(|&at| at != copy.at).collect();
+    let problem = weigher.problem;
+    let others: Vec<usize> = (0..problem.sides.len()).filter(|&at| at != copy.at).collect();
     let chunk: Columns = copy.vector.iter().chain(&copy.lanes).copied().collect();
     let (goal, budget) = (weigher.goal_without(copy.at), weigher.constraints.budget);
     let bounds = Bounds { fixed: &copy.vector, chunk: &chunk, goal, budget };
-    for (_, columns) in Search::run(question, &others, bounds) {
-        match copy.fetch(question, &columns) {
+    for (_, columns) in Search::run(problem, &others, bounds) {
+        match copy.fetch(problem, &columns) {
             Ok(fetch) => {
                 let proposal = Proposal::new(Kind::PermutedGlobal, &columns);
                 weigher.weigh(Proposal { fetch: Some((copy.at, fetch)), ..proposal });
@@ -95,14 +95,14 @@ pub(super) fn search(weigher: &mut Weigher<'_>, copy: &Copied) {
 
 /// A distributed layout of the question's tensor with the given columns of registers and threads.
 fn distributed(
-    question: &Question<'_>,
+    problem: &Question<'_>,
     like: &LinearLayout,
     registers: &[u64],
     lanes: &[u64],
     warps: &[u64],
 ) -> Result<LinearLayout, LayoutError> {
     let [registers, lanes, warps] = [registers, lanes, warps]
-        .map(|columns| columns.iter().map(|&column| question.shown(column)).collect::<Columns>());
-    let (own, blocks) = ([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps)], question.blocks());
+        .map(|columns| columns.iter().map(|&column| problem.shown(column)).collect::<Columns>());
+    let (own, blocks) = ([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps)], problem.blocks());
     layouts::of_dims(&[own.as_slice(), &[(Dim::BLOCK, blocks.into())]].concat(), like.outs())
 }

@@ -5,7 +5,7 @@ use tilewright_layout::f2::{Columns, Solver, Subspace};
 use tilewright_target::linear_wavefronts_without;
 
 use super::super::tile::{Memory, Placed};
-use super::question::Question;
+use super::problem::Question;
 use super::side::Side;
 
 /// Where one side lies in memory.
@@ -29,36 +29,36 @@ impl Located {
     }
 
     /// By plain accesses.
-    fn wavefronts(&self, question: &Question<'_>, side: &Side<'_>) -> Option<u64> {
-        let bytes = question.element_bytes();
+    fn wavefronts(&self, problem: &Question<'_>, side: &Side<'_>) -> Option<u64> {
+        let bytes = problem.element_bytes();
         let lanes: Columns = self.lanes.iter().map(|offset| offset * bytes).collect();
         let at = |width: u32| {
-            let row = question.row(side, width)?;
+            let row = problem.row(side, width)?;
             let one = linear_wavefronts_without(row, &lanes, side.idle_lanes(), (bytes as u32) << width);
             Some(one << side.accesses(width)?)
         };
-        (0..=self.widest.min(question.widest())).filter_map(at).min()
+        (0..=self.widest.min(problem.widest())).filter_map(at).min()
     }
 }
 
 /// By rows of the instruction table.
-fn by_rows(question: &Question<'_>, side: &Side<'_>, columns: &[u64]) -> Option<u64> {
+fn by_rows(problem: &Question<'_>, side: &Side<'_>, columns: &[u64]) -> Option<u64> {
     if side.tiles.is_empty() {
         return None;
     }
     let memory = Memory::new(columns, &[]);
-    let placed = Placed::new(&side.located, &memory, question.target);
+    let placed = Placed::new(&side.located, &memory, problem.target);
     side.tiles.iter().filter_map(|tile| Some(placed.best_by(tile)?.wavefronts())).min()
 }
 
 /// The wavefronts of the given sides, each by its weight, in the memory whose offset bits stand for
 /// `columns`.
-pub(super) fn weighted(question: &Question<'_>, sides: &[usize], columns: &[u64]) -> u64 {
+pub(super) fn weighted(problem: &Question<'_>, sides: &[usize], columns: &[u64]) -> u64 {
     let memory = Solver::new(columns);
     let of = |&at: &usize| {
-        let side = &question.sides[at];
-        let plain = Located::new(side, &memory).wavefronts(question, side);
-        let wavefronts = plain.into_iter().chain(by_rows(question, side, columns)).min().unwrap_or(u64::MAX);
+        let side = &problem.sides[at];
+        let plain = Located::new(side, &memory).wavefronts(problem, side);
+        let wavefronts = plain.into_iter().chain(by_rows(problem, side, columns)).min().unwrap_or(u64::MAX);
         wavefronts.saturating_mul(side.weight)
     };
     sides.iter().map(of).fold(0, u64::saturating_add)

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use tilewright_layout::f2::{Columns, Subspace, multiply};
 
 use super::super::tile::{Tile, Way, slot};
-use super::question::Question;
+use super::problem::Question;
 
 /// Log2 of the elements up to which all subspaces are tried as vectors, and as words.
 const FEW_FOR_VECTORS: u32 = 8;
@@ -16,7 +16,7 @@ const MOST_WAYS: usize = 256;
 
 /// Which accessors a search regards, and with which elements memory begins whatever else.
 pub(super) struct Frames<'a> {
-    pub(super) question: &'a Question<'a>,
+    pub(super) problem: &'a Question<'a>,
     pub(super) sides: &'a [usize],
     pub(super) fixed: &'a [u64],
     found: Vec<Columns>,
@@ -26,10 +26,10 @@ pub(super) struct Frames<'a> {
 impl<'a> Frames<'a> {
     /// The low bits that are worth trying: the slots of rows of the instruction table, then vectors, the
     /// widest first: what all accessors have in registers, then what some have, who can go wider.
-    pub(super) fn all(question: &'a Question<'a>, sides: &'a [usize], fixed: &'a [u64]) -> Vec<Columns> {
-        let mut frames = Self { question, sides, fixed, found: Vec::new(), seen: HashSet::new() };
+    pub(super) fn all(problem: &'a Question<'a>, sides: &'a [usize], fixed: &'a [u64]) -> Vec<Columns> {
+        let mut frames = Self { problem, sides, fixed, found: Vec::new(), seen: HashSet::new() };
         frames.add_slots();
-        let widest = question.widest() as usize;
+        let widest = problem.widest() as usize;
         let common = frames.common((1 << sides.len()) - 1);
         let vectors = if fixed.is_empty() { widest.min(common.dimension() as usize) } else { 0 };
         for vector_bits in (0..=vectors).rev() {
@@ -50,10 +50,10 @@ impl<'a> Frames<'a> {
 
     /// Keeps the slots of rows by which one side or several of them can go.
     fn add_slots(&mut self) {
-        let question = self.question;
+        let problem = self.problem;
         let mut ways: Vec<Vec<Way<'_>>> = vec![Vec::new()];
         for &at in self.sides {
-            let side = &question.sides[at];
+            let side = &problem.sides[at];
             let kinds = Tile::kinds(&side.tiles, side.direction());
             let pairs = ways.iter().flat_map(|way| kinds.iter().map(move |&kind| (way, kind)));
             let longer = pairs.map(|(way, kind)| [&way[..], &[(&side.located, kind)]].concat());
@@ -69,7 +69,7 @@ impl<'a> Frames<'a> {
     /// What the registers of all of these sides hold, as a mask of the sides regarded.
     fn common(&self, mask: u64) -> Subspace {
         let of = self.sides.iter().enumerate().filter(|(at, _)| mask >> at & 1 == 1);
-        let mut spans = of.map(|(_, &side)| self.question.sides[side].span().clone());
+        let mut spans = of.map(|(_, &side)| self.problem.sides[side].span().clone());
         let first = spans.next().unwrap_or_default();
         spans.fold(first, |all, span| all.intersection(&span))
     }
@@ -89,7 +89,7 @@ impl<'a> Frames<'a> {
             let free = more.iter().all(|&vector| taken.insert(vector));
             free.then(|| low.iter().chain(more).copied().collect())
         };
-        if self.question.bits <= FEW_FOR_VECTORS && space.dimension() <= 5 {
+        if self.problem.bits <= FEW_FOR_VECTORS && space.dimension() <= 5 {
             let all = subspaces(space.dimension(), count as u32);
             let of = |masks: Vec<u64>| masks.iter().map(|&m| multiply(space.basis(), m)).collect::<Columns>();
             return all.into_iter().filter_map(|masks| together(&of(masks))).collect();
@@ -101,13 +101,13 @@ impl<'a> Frames<'a> {
 
     /// Keeps low bits, with all that may fill the word where they leave some of it.
     fn add(&mut self, low: &[u64]) {
-        let missing = (self.question.word() as usize).saturating_sub(low.len());
-        let left = (self.question.bits as usize).saturating_sub(low.len());
+        let missing = (self.problem.word() as usize).saturating_sub(low.len());
+        let left = (self.problem.bits as usize).saturating_sub(low.len());
         if missing == 0 || left == 0 {
             self.keep(low.into());
             return;
         }
-        let bits = self.question.bits;
+        let bits = self.problem.bits;
         let missing = missing.min(left);
         let fills: Vec<Columns> = if bits <= FEW_FOR_WORDS {
             subspaces(bits, missing as u32).into_iter().map(Columns::from_vec).collect()
@@ -132,10 +132,10 @@ impl<'a> Frames<'a> {
     /// Vectors that may share a word: what lanes and registers move by, then single bits; where there is
     /// room, sums of two lanes of different accessors.
     fn pool(&self, sums: bool) -> Vec<u64> {
-        let sides = || self.sides.iter().map(|&at| &self.question.sides[at]);
+        let sides = || self.sides.iter().map(|&at| &self.problem.sides[at]);
         let lanes: Vec<u64> = sides().flat_map(|side| side.lanes().iter().copied()).collect();
         let registers = sides().flat_map(|side| side.registers().iter().copied());
-        let units = (0..self.question.bits).map(|bit| 1u64 << bit);
+        let units = (0..self.problem.bits).map(|bit| 1u64 << bit);
         let mut pool: Vec<u64> = lanes.iter().copied().chain(registers).chain(units).collect();
         if sums {
             pool.extend(lanes.iter().enumerate().flat_map(|(at, a)| lanes[at + 1..].iter().map(move |b| a ^ b)));

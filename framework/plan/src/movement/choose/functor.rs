@@ -6,21 +6,21 @@ use tilewright_layout::f2::{Columns, multiply};
 
 use super::choice::Kind;
 use super::estimate;
-use super::question::Question;
+use super::problem::Question;
 use super::weigh::{Proposal, Weigher};
 
 /// Weighs the best functor over one of these layouts that keeps the lowest bits; of equals the first, which changes the
 /// fewest bits.
 pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], kept: u32) {
-    let question = weigher.question;
-    let all: Vec<usize> = (0..question.sides.len()).collect();
+    let problem = weigher.problem;
+    let all: Vec<usize> = (0..problem.sides.len()).collect();
     let mut best: Option<(u64, Swizzle, Columns)> = None;
-    for swizzle in swizzles(question, kept) {
+    for swizzle in swizzles(problem, kept) {
         for base in bases {
             // A swizzle undoes itself, so offsets lead back to the base by the same swizzle.
-            let places = (0..question.bits).map(|bit| multiply(base, swizzle.apply(1 << bit)));
+            let places = (0..problem.bits).map(|bit| multiply(base, swizzle.apply(1 << bit)));
             let columns: Columns = places.collect();
-            let wavefronts = estimate::weighted(question, &all, &columns);
+            let wavefronts = estimate::weighted(problem, &all, &columns);
             if best.as_ref().is_none_or(|(least, _, _)| wavefronts < *least) {
                 best = Some((wavefronts, swizzle, columns));
             }
@@ -36,9 +36,9 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], kept: u32) {
 
 /// Swizzles within the offset that change bits below the widest line of the banks, the fewest bits
 /// first.
-fn swizzles(question: &Question<'_>, kept: u32) -> impl Iterator<Item = Swizzle> + use<> {
-    let bits = question.bits;
-    let line = question.lines().last().copied().unwrap_or(0).min(bits);
+fn swizzles(problem: &Question<'_>, kept: u32) -> impl Iterator<Item = Swizzle> + use<> {
+    let bits = problem.bits;
+    let line = problem.lines().last().copied().unwrap_or(0).min(bits);
     let bases = move |count: u32| (kept..(line + 1).saturating_sub(count)).rev().map(move |base| (count, base));
     let shifts = move |(count, base): (u32, u32)| {
         (count.max(1)..=bits.saturating_sub(base + count))

@@ -5,7 +5,7 @@ use tilewright_layout::f2::Columns;
 
 use super::choice::Kind;
 use super::frames::Frames;
-use super::question::Question;
+use super::problem::Question;
 use super::random::Random;
 use super::weigh::{Proposal, Weigher};
 use super::{estimate, segments};
@@ -28,7 +28,7 @@ pub(super) struct Bounds<'a> {
 
 /// A search for some accessors.
 pub(super) struct Search<'a> {
-    question: &'a Question<'a>,
+    problem: &'a Question<'a>,
     sides: &'a [usize],
     bounds: Bounds<'a>,
     /// What is left of it.
@@ -39,9 +39,9 @@ pub(super) struct Search<'a> {
 
 /// Weighs the best linear layout for all accessors that begins with `fixed`, and whose first elements are those of `chunk`.
 pub(super) fn search(weigher: &mut Weigher<'_>, fixed: &[u64], chunk: &[u64]) {
-    let sides: Vec<usize> = (0..weigher.question.sides.len()).collect();
+    let sides: Vec<usize> = (0..weigher.problem.sides.len()).collect();
     let bounds = Bounds { fixed, chunk, goal: weigher.goal(), budget: weigher.constraints.budget };
-    let found = Search::run(weigher.question, &sides, bounds);
+    let found = Search::run(weigher.problem, &sides, bounds);
     for (_, columns) in &found {
         weigher.weigh(Proposal::new(Kind::Swizzle, columns));
     }
@@ -49,8 +49,8 @@ pub(super) fn search(weigher: &mut Weigher<'_>, fixed: &[u64], chunk: &[u64]) {
 
 impl<'a> Search<'a> {
     /// The best layouts for the given sides, the best first.
-    pub(super) fn run(question: &'a Question<'a>, sides: &'a [usize], bounds: Bounds<'a>) -> Vec<(u64, Columns)> {
-        let mut search = Self { question, sides, bounds, budget: bounds.budget, best: Vec::new() };
+    pub(super) fn run(problem: &'a Question<'a>, sides: &'a [usize], bounds: Bounds<'a>) -> Vec<(u64, Columns)> {
+        let mut search = Self { problem, sides, bounds, budget: bounds.budget, best: Vec::new() };
         search.begin_by_theory();
         search.begin_by_pairs();
         for start in search.best.clone() {
@@ -66,7 +66,7 @@ impl<'a> Search<'a> {
 
     fn price(&mut self, columns: &[u64]) -> u64 {
         self.budget = self.budget.saturating_sub(1);
-        estimate::weighted(self.question, self.sides, columns)
+        estimate::weighted(self.problem, self.sides, columns)
     }
 
     fn keep(&mut self, price: u64, columns: Columns) {
@@ -95,9 +95,9 @@ impl<'a> Search<'a> {
     }
 
     fn complete(&mut self, sides: &[usize]) {
-        let question = self.question;
-        for low in Frames::all(question, sides, self.bounds.fixed) {
-            for columns in segments::completed(question, sides, &low, self.bounds.chunk) {
+        let problem = self.problem;
+        for low in Frames::all(problem, sides, self.bounds.fixed) {
+            for columns in segments::completed(problem, sides, &low, self.bounds.chunk) {
                 if self.is_done() {
                     return;
                 }
@@ -138,7 +138,7 @@ impl<'a> Search<'a> {
 
     /// Descends from some operations off the best layouts, in turn.
     fn restart(&mut self) {
-        let operations = self.operations(self.question.bits as usize);
+        let operations = self.operations(self.problem.bits as usize);
         if operations.is_empty() || self.best.is_empty() {
             return;
         }

@@ -1,6 +1,6 @@
 //! Choosing the layout of a tensor in shared memory from those who store and load it.
 //!
-//! [`choose_memory`] weighs the kinds of layouts that there are, from a row after row to any linear
+//! [`choose_shared_layout`] weighs the kinds of layouts that there are, from a row after row to any linear
 //! map, padding, and the permutation of what a copy from global memory fetches, all by one score, and
 //! says which won. The score's wavefronts are those of the access plans of `movement::memory`.
 //!
@@ -20,7 +20,7 @@ mod functor;
 mod least;
 mod linear;
 mod padding;
-mod question;
+mod problem;
 mod random;
 mod search;
 mod segments;
@@ -29,7 +29,7 @@ pub(in crate::movement) mod swizzle;
 mod weigh;
 
 pub use accessor::{Accessor, Begin, ConsecutiveCopy, Constraints};
-pub use choice::{AccessorFigures, Fetch, Kind, MemoryChoice, SharedLayoutCandidate};
-pub use search::choose_memory;
+pub use choice::{AccessorStats, Fetch, Kind, MemoryChoice, SharedLayoutCandidate};
+pub use search::choose_shared_layout;
 pub(crate) use search::{choose_memory_begun, least_wavefronts};
 pub use swizzle::ScratchLayout;

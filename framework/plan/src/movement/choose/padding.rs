@@ -12,7 +12,7 @@ use super::super::tile::{self, Memory};
 use super::choice::Kind;
 use super::estimate::Located;
 use super::least;
-use super::question::Question;
+use super::problem::Question;
 use super::side::Side;
 use super::weigh::{Proposal, Weigher};
 
@@ -30,11 +30,11 @@ struct Gaps {
 
 /// Weighs the paddings of these bases whose intervals are of at least `2^lowest` elements.
 pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) {
-    let question = weigher.question;
-    let bases: Vec<Placed<'_>> = bases.iter().map(|base| Placed::new(question, base)).collect();
-    let elements = 1u64 << question.bits;
-    let most = weigher.most_bytes / question.element_bytes();
-    let singles = singles(question, lowest);
+    let problem = weigher.problem;
+    let bases: Vec<Placed<'_>> = bases.iter().map(|base| Placed::new(problem, base)).collect();
+    let elements = 1u64 << problem.bits;
+    let most = weigher.most_bytes / problem.element_bytes();
+    let singles = singles(problem, lowest);
     let mut budget = weigher.constraints.budget;
     let fits = |gaps: &Gaps| elements.saturating_add(gaps.added) <= most;
     let mut first: Vec<Gaps> = singles.iter().filter(|&gaps| fits(gaps)).cloned().collect();
@@ -42,7 +42,7 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) 
     try_all(weigher, &bases, &first, &mut budget);
     // Two paddings that take more than what reaches the goal by one are of no use.
     let reached = weigher.best(Kind::Padding).filter(|best| best.clipped <= weigher.goal());
-    let limit = reached.map_or(u64::MAX, |best| best.bytes / question.element_bytes());
+    let limit = reached.map_or(u64::MAX, |best| best.bytes / problem.element_bytes());
     let pairs = singles.iter().flat_map(|a| singles.iter().map(move |b| (a, b)));
     let pairs = pairs.filter(|(a, b)| a.padding[0].interval < b.padding[0].interval);
     let mut second: Vec<Gaps> = pairs
@@ -55,18 +55,18 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) 
 
 /// Weighs what could be better than the best so far, in order, until no later one can be.
 fn try_all(weigher: &mut Weigher<'_>, bases: &[Placed<'_>], all: &[Gaps], budget: &mut u64) {
-    let (goal, question) = (weigher.goal(), weigher.question);
+    let (goal, problem) = (weigher.goal(), weigher.problem);
     // Plans list the addresses of all elements of all sides; a refusal lists those of a warp.
-    let planned = ((question.sides.len() as u64) << question.bits) / 512;
+    let planned = ((problem.sides.len() as u64) << problem.bits) / 512;
     for gaps in all {
-        let bytes = ((1u64 << question.bits) + gaps.added) * question.element_bytes();
+        let bytes = ((1u64 << problem.bits) + gaps.added) * problem.element_bytes();
         for base in bases {
             let known = weigher.best(Kind::Padding).map_or((u64::MAX, u64::MAX), |best| (best.clipped, best.bytes));
             if *budget == 0 || (goal, bytes) >= known {
                 return;
             }
             *budget -= 1;
-            if (base.at_least(question, &gaps.padding).max(goal), bytes) < known {
+            if (base.at_least(problem, &gaps.padding).max(goal), bytes) < known {
                 *budget = budget.saturating_sub(planned);
                 let proposal = Proposal::new(Kind::Padding, base.columns);
                 weigher.weigh(Proposal { padding: &gaps.padding, ..proposal });
@@ -76,8 +76,8 @@ fn try_all(weigher: &mut Weigher<'_>, bases: &[Placed<'_>], all: &[Gaps], budget
 }
 
 /// Single paddings: less than a line of the banks, since a whole line changes no bank.
-fn singles(question: &Question<'_>, lowest: u32) -> Vec<Gaps> {
-    let line = 1u64 << question.lines().last().copied().unwrap_or(0);
+fn singles(problem: &Question<'_>, lowest: u32) -> Vec<Gaps> {
+    let line = 1u64 << problem.lines().last().copied().unwrap_or(0);
     let sizes: Vec<u64> = match line <= SHORT_LINE {
         true => (1..=line).collect(),
         false => {
@@ -91,12 +91,12 @@ fn singles(question: &Question<'_>, lowest: u32) -> Vec<Gaps> {
         }
     };
     let of = |bit: u32| {
-        let gaps = (1u64 << (question.bits - bit)) - 1;
+        let gaps = (1u64 << (problem.bits - bit)) - 1;
         sizes
             .iter()
             .map(move |&padding| Gaps { padding: vec![Padding { interval: 1 << bit, padding }], added: gaps * padding })
     };
-    (lowest..question.bits).flat_map(of).collect()
+    (lowest..problem.bits).flat_map(of).collect()
 }
 
 /// A base, and where all sides lie in it.
@@ -106,37 +106,37 @@ struct Placed<'a> {
 }
 
 impl<'a> Placed<'a> {
-    fn new(question: &Question<'_>, columns: &'a Columns) -> Self {
+    fn new(problem: &Question<'_>, columns: &'a Columns) -> Self {
         let memory = Solver::new(columns);
-        Self { columns, sides: question.sides.iter().map(|side| Located::new(side, &memory)).collect() }
+        Self { columns, sides: problem.sides.iter().map(|side| Located::new(side, &memory)).collect() }
     }
 
     /// What all sides take at least with gaps, each by its weight: the first access of the first warp
     /// is counted, others take a wavefront for each phase or more.
-    fn at_least(&self, question: &Question<'_>, padding: &[Padding]) -> u64 {
+    fn at_least(&self, problem: &Question<'_>, padding: &[Padding]) -> u64 {
         let of = |(side, located): (&Side<'_>, &Located)| {
-            let widths = (0..=located.widest.min(question.widest())).filter(|&width| is_whole(padding, width));
+            let widths = (0..=located.widest.min(problem.widest())).filter(|&width| is_whole(padding, width));
             let taken = widths.filter_map(|width| {
-                let clear = least::at_width(question, side, width)?;
-                let first = first_access(question, side, located, padding, width)?;
+                let clear = least::at_width(problem, side, width)?;
+                let first = first_access(problem, side, located, padding, width)?;
                 Some(with_first(clear, side.accesses(width)?, first))
             });
-            taken.chain(self.by_rows(question, side, padding)).min().unwrap_or(u64::MAX).saturating_mul(side.weight)
+            taken.chain(self.by_rows(problem, side, padding)).min().unwrap_or(u64::MAX).saturating_mul(side.weight)
         };
-        question.sides.iter().zip(&self.sides).map(of).fold(0, u64::saturating_add)
+        problem.sides.iter().zip(&self.sides).map(of).fold(0, u64::saturating_add)
     }
 
     /// The same of one side by rows of the instruction table.
-    fn by_rows(&self, question: &Question<'_>, side: &Side<'_>, padding: &[Padding]) -> Option<u64> {
+    fn by_rows(&self, problem: &Question<'_>, side: &Side<'_>, padding: &[Padding]) -> Option<u64> {
         if side.tiles.is_empty() {
             return None;
         }
         let memory = Memory::new(self.columns, padding);
-        let placed = tile::Placed::new(&side.located, &memory, question.target);
+        let placed = tile::Placed::new(&side.located, &memory, problem.target);
         let taken = side.tiles.iter().filter_map(|tile| {
             let first = placed.best_by(tile)?.each;
             let accesses = side.accesses(tile.width(&side.located)?)?;
-            Some(with_first(least::by_row(question, side, tile)?, accesses, first))
+            Some(with_first(least::by_row(problem, side, tile)?, accesses, first))
         });
         taken.min()
     }
@@ -153,14 +153,14 @@ fn is_whole(padding: &[Padding], width: u32) -> bool {
 }
 
 fn first_access(
-    question: &Question<'_>,
+    problem: &Question<'_>,
     side: &Side<'_>,
     located: &Located,
     padding: &[Padding],
     width: u32,
 ) -> Option<u64> {
-    let row = question.row(side, width)?;
-    let bytes = question.element_bytes();
+    let row = problem.row(side, width)?;
+    let bytes = problem.element_bytes();
     let address = |lane: u64| {
         let offset = multiply(&located.lanes, lane);
         let gaps: u64 = padding.iter().map(|p| offset / p.interval * p.padding).sum();

@@ -7,9 +7,9 @@ use super::functor;
 use super::least;
 use super::linear;
 use super::padding;
-use super::question::Question;
+use super::problem::Question;
 use super::weigh::Weigher;
-use crate::movement::{Means, MovementError};
+use crate::movement::{PlanContext, MovementError};
 use tilewright_layout::f2::Columns;
 use tilewright_target::TargetDescription;
 
@@ -19,7 +19,7 @@ use tilewright_target::TargetDescription;
 ///
 /// ```
 /// use tilewright_layout::{Dim, LinearLayout};
-/// use tilewright_plan::movement::{Accessor, Constraints, choose_memory};
+/// use tilewright_plan::movement::{Accessor, Constraints, choose_shared_layout};
 /// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/machines/small.toml"));
 /// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
 /// // 8x8 words on a machine of 8 lanes and 8 banks: rows are stored, columns are loaded.
@@ -27,7 +27,7 @@ use tilewright_target::TargetDescription;
 /// let rows = part(Dim::LANE, 1)?.direct_sum(&part(Dim::REGISTER, 0)?)?;
 /// let columns = part(Dim::LANE, 0)?.direct_sum(&part(Dim::REGISTER, 1)?)?;
 /// let accessors = [Accessor::store(rows), Accessor::load(columns)];
-/// let choice = choose_memory(&accessors, 32, &Constraints::default(), &target)?;
+/// let choice = choose_shared_layout(&accessors, 32, &Constraints::default(), &target)?;
 /// assert_eq!((choice.chosen().wavefronts(), choice.gap()), (16, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -35,20 +35,20 @@ use tilewright_target::TargetDescription;
 /// # Errors
 /// [`MovementError`]: no accessors, layouts that are not of one tensor or not for the target, widths
 /// that no element has, and constraints that no layout meets.
-pub fn choose_memory<'a>(
+pub fn choose_shared_layout<'a>(
     accessors: &[Accessor],
     element_bits: u32,
     constraints: &Constraints,
-    means: impl Into<Means<'a>>,
+    context: impl Into<PlanContext<'a>>,
 ) -> Result<MemoryChoice, MovementError> {
-    let means = means.into();
-    let question = Question::new(accessors, element_bits, means.target, &vec![means; accessors.len()])?;
-    let mut weigher = Weigher::new(&question, constraints)?;
-    match question.copy {
-        None => search_all(&mut weigher, &question.bases(), (&[], &[])),
+    let context = context.into();
+    let problem = Question::new(accessors, element_bits, context.target, &vec![context; accessors.len()])?;
+    let mut weigher = Weigher::new(&problem, constraints)?;
+    match problem.copy {
+        None => search_all(&mut weigher, &problem.bases(), (&[], &[])),
         Some((at, copy)) => {
-            let copy = Copied::new(&question, at, copy)?;
-            let straight = copy.straight(&question);
+            let copy = Copied::new(&problem, at, copy)?;
+            let straight = copy.straight(&problem);
             weigher.plain(&straight);
             padding::search(&mut weigher, &straight, copy.chunk_bits());
             copies::search(&mut weigher, &copy);
@@ -59,33 +59,33 @@ pub fn choose_memory<'a>(
     weigher.choice()
 }
 
-/// As [`choose_memory`], where memory begins in a given way and each accessor, none of which is a copy, has means of
+/// As [`choose_shared_layout`], where memory begins in a given way and each accessor, none of which is a copy, has means of
 /// its own.
 ///
 /// # Errors
-/// As [`choose_memory`]; a beginning whose elements depend on each other.
+/// As [`choose_shared_layout`]; a beginning whose elements depend on each other.
 pub(crate) fn choose_memory_begun<'a>(
     accessors: &'a [Accessor],
     element_bits: u32,
     begin: &Begin,
     constraints: &Constraints,
     target: &'a TargetDescription,
-    means: &[Means<'a>],
+    context: &[PlanContext<'a>],
 ) -> Result<MemoryChoice, MovementError> {
-    let question = Question::new(accessors, element_bits, target, means)?;
-    let low = question.begun(begin)?;
-    let mut weigher = Weigher::new(&question, constraints)?;
-    search_all(&mut weigher, &question.bases_from(&low), (&low[..begin.kept], &low[..begin.together]));
+    let problem = Question::new(accessors, element_bits, target, context)?;
+    let low = problem.begun(begin)?;
+    let mut weigher = Weigher::new(&problem, constraints)?;
+    search_all(&mut weigher, &problem.bases_from(&low), (&low[..begin.kept], &low[..begin.together]));
     weigher.choice()
 }
 
 /// The wavefronts that one accessor takes at least, whatever the layout of memory.
 ///
 /// # Errors
-/// As [`choose_memory`].
-pub(crate) fn least_wavefronts(accessor: &Accessor, element_bits: u32, means: Means<'_>) -> Result<u64, MovementError> {
-    let question = Question::new(std::slice::from_ref(accessor), element_bits, means.target, &[means])?;
-    let least = question.sides.first().and_then(|side| least::by_any(&question, side));
+/// As [`choose_shared_layout`].
+pub(crate) fn least_wavefronts(accessor: &Accessor, element_bits: u32, context: PlanContext<'_>) -> Result<u64, MovementError> {
+    let problem = Question::new(std::slice::from_ref(accessor), element_bits, context.target, &[context])?;
+    let least = problem.sides.first().and_then(|side| least::by_any(&problem, side));
     least.ok_or_else(|| MovementError::impossible("no access divides the layout"))
 }
 

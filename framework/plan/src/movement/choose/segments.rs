@@ -5,7 +5,7 @@ use tilewright_layout::f2::{Columns, Subspace};
 use tilewright_target::BankRow;
 
 use super::super::tile::Tile;
-use super::question::Question;
+use super::problem::Question;
 use super::random::Random;
 use super::side::Side;
 use super::{least, swizzle};
@@ -24,8 +24,8 @@ struct Seen {
 }
 
 /// Offset columns that begin with `low`, and whose first ones span `chunk` where that is not empty.
-pub(super) fn completed(question: &Question<'_>, sides: &[usize], low: &[u64], chunk: &[u64]) -> Vec<Columns> {
-    let mut seen = sides.iter().filter_map(|&at| seen(question, at, low)).collect::<Vec<_>>();
+pub(super) fn completed(problem: &Question<'_>, sides: &[usize], low: &[u64], chunk: &[u64]) -> Vec<Columns> {
+    let mut seen = sides.iter().filter_map(|&at| seen(problem, at, low)).collect::<Vec<_>>();
     let mut all = Vec::new();
     if let (Some((writer, first)), Some((reader, last))) = (seen.first(), seen.last())
         && sides.len() <= 2
@@ -34,63 +34,63 @@ pub(super) fn completed(question: &Question<'_>, sides: &[usize], low: &[u64], c
         let mut lines = vec![first.line, last.line];
         lines.dedup();
         for line in lines {
-            let swizzle = swizzle::choose(writer, reader, low, &[], question.bits, (line - low.len()) as u32);
+            let swizzle = swizzle::choose(writer, reader, low, &[], problem.bits, (line - low.len()) as u32);
             all.push(swizzle.columns.into_iter().collect());
         }
     }
     if sides.len() > 2 || !chunk.is_empty() || seen.iter().any(|(_, side)| side.line != seen[0].1.line) {
         let chunk = if chunk.is_empty() { low } else { chunk };
-        all.push(one_by_one(question, low, chunk, seen.iter_mut().map(|(_, side)| side).collect()));
+        all.push(one_by_one(problem, low, chunk, seen.iter_mut().map(|(_, side)| side).collect()));
     }
     all
 }
 
 /// The columns of what one wavefront serves an accessor, and how segments see it, by the accesses that
 /// `low` allows.
-fn seen(question: &Question<'_>, at: usize, low: &[u64]) -> Option<(Columns, Seen)> {
-    let side = &question.sides[at];
-    seen_by_rows(question, side, low).or_else(|| seen_plainly(question, side, low))
+fn seen(problem: &Question<'_>, at: usize, low: &[u64]) -> Option<(Columns, Seen)> {
+    let side = &problem.sides[at];
+    seen_by_rows(problem, side, low).or_else(|| seen_plainly(problem, side, low))
 }
 
 /// By plain accesses.
-fn seen_plainly(question: &Question<'_>, side: &Side<'_>, low: &[u64]) -> Option<(Columns, Seen)> {
+fn seen_plainly(problem: &Question<'_>, side: &Side<'_>, low: &[u64]) -> Option<(Columns, Seen)> {
     let held = low.iter().take_while(|&&column| side.span().contains(column)).count() as u32;
-    let (width, row) = (0..=held).rev().find_map(|width| Some((width, question.row(side, width)?)))?;
+    let (width, row) = (0..=held).rev().find_map(|width| Some((width, problem.row(side, width)?)))?;
     let phase = side.phase(row);
     let space = Subspace::span(low.iter().chain(&phase).copied());
     let phases = side.active().dimension() - side.phase_lanes(row).dimension();
     let cost = side.weight.saturating_mul(1 << (side.accesses(width)? + phases));
-    Some((phase, Seen { space, cost, line: line(question, row, low) }))
+    Some((phase, Seen { space, cost, line: line(problem, row, low) }))
 }
 
 /// By the cheapest row of the instruction table whose slot `low` begins with.
-fn seen_by_rows(question: &Question<'_>, side: &Side<'_>, low: &[u64]) -> Option<(Columns, Seen)> {
+fn seen_by_rows(problem: &Question<'_>, side: &Side<'_>, low: &[u64]) -> Option<(Columns, Seen)> {
     let of = |tile: &Tile<'_>| {
         let wanted = tile.vector(&side.located).filter(|wanted| wanted.len() <= low.len())?;
         let own =
             |(wanted, column): (Option<u64>, &u64)| wanted.map_or(side.span().contains(*column), |w| w == *column);
         let vector = &low[..wanted.len()];
-        let row = tile.bank_row(question.target).filter(|_| wanted.into_iter().zip(vector).all(own))?;
-        let phase = tile.phase(&side.located, vector, question.target)?;
+        let row = tile.bank_row(problem.target).filter(|_| wanted.into_iter().zip(vector).all(own))?;
+        let phase = tile.phase(&side.located, vector, problem.target)?;
         let space = Subspace::span(low.iter().chain(&phase).copied());
-        let cost = side.weight.saturating_mul(least::by_row(question, side, tile)?);
-        Some((phase, Seen { space, cost, line: line(question, row, low) }))
+        let cost = side.weight.saturating_mul(least::by_row(problem, side, tile)?);
+        Some((phase, Seen { space, cost, line: line(problem, row, low) }))
     };
     side.tiles.iter().filter_map(of).min_by_key(|(_, seen)| seen.cost)
 }
 
 /// The first offset bit above the banks.
-fn line(question: &Question<'_>, row: &BankRow, low: &[u64]) -> usize {
-    let line = (row.wavefront_bytes() / question.element_bytes()).max(1).ilog2() as usize;
-    line.max(low.len()).min(question.bits as usize)
+fn line(problem: &Question<'_>, row: &BankRow, low: &[u64]) -> usize {
+    let line = (row.wavefront_bytes() / problem.element_bytes()).max(1).ilog2() as usize;
+    line.max(low.len()).min(problem.bits as usize)
 }
 
 /// Segments from the top, each the vector that costs least; a segment below the line of an accessor is
 /// a bank to it and costs it nothing. The chunk holds `low`, and keeps its place below all else.
-fn one_by_one(question: &Question<'_>, low: &[u64], chunk: &[u64], mut seen: Vec<&mut Seen>) -> Columns {
-    let bits = question.bits as usize;
+fn one_by_one(problem: &Question<'_>, low: &[u64], chunk: &[u64], mut seen: Vec<&mut Seen>) -> Columns {
+    let bits = problem.bits as usize;
     let lowest = seen.iter().map(|side| side.line).min().unwrap_or(bits);
-    let candidates = vectors(question.bits);
+    let candidates = vectors(problem.bits);
     let inside = Subspace::span(chunk.iter().copied());
     let mut outside = inside.clone();
     let mut taken = Subspace::span(low.iter().copied());
@@ -116,7 +116,7 @@ fn one_by_one(question: &Question<'_>, low: &[u64], chunk: &[u64], mut seen: Vec
         segments.push(best);
     }
     segments.reverse();
-    let banks = taken.extend(question.bits, chunk);
+    let banks = taken.extend(problem.bits, chunk);
     low.iter().chain(&banks).chain(&segments).copied().collect()
 }
 

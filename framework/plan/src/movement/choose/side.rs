@@ -4,7 +4,7 @@ use tilewright_layout::LinearLayout;
 use tilewright_layout::f2::{Columns, Subspace, multiply};
 use tilewright_target::{BankRow, Direction};
 
-use super::super::Means;
+use super::super::PlanContext;
 use super::super::tile::{Located, Tile};
 use super::accessor::Accessor;
 
@@ -15,17 +15,17 @@ pub(super) struct Side<'a> {
     /// What its registers and threads hold, in the question's coordinates.
     pub(super) located: Located,
     /// What it may use: all that was given, but no instructions where it is a copy from global memory.
-    pub(super) means: Means<'a>,
+    pub(super) context: PlanContext<'a>,
     /// The rows of the instruction table by which some memory layout lets it be accessed.
     pub(super) tiles: Vec<Tile<'a>>,
 }
 
 impl<'a> Side<'a> {
-    pub(super) fn new(accessor: &Accessor, layout: LinearLayout, located: Located, means: &Means<'a>) -> Self {
-        let means = if accessor.copy.is_some() { means.with_instructions(&[]) } else { *means };
-        let rows = Tile::of_rows(means.instructions, located.lane_bits).into_iter();
+    pub(super) fn new(accessor: &Accessor, layout: LinearLayout, located: Located, context: &PlanContext<'a>) -> Self {
+        let context = if accessor.copy.is_some() { context.with_instructions(&[]) } else { *context };
+        let rows = Tile::of_rows(context.instructions, located.lane_bits).into_iter();
         let own = |tile: &Tile<'_>| tile.direction == located.direction && tile.may_divide(&located);
-        Self { layout, weight: accessor.weight, tiles: rows.filter(own).collect(), located, means }
+        Self { layout, weight: accessor.weight, tiles: rows.filter(own).collect(), located, context }
     }
 
     pub(super) fn direction(&self) -> Direction {

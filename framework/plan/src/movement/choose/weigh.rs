@@ -6,9 +6,9 @@ use tilewright_layout::cute::Swizzle;
 use tilewright_layout::f2::Columns;
 
 use super::accessor::Constraints;
-use super::choice::{AccessorFigures, Fetch, Kind, MemoryChoice, SharedLayoutCandidate};
+use super::choice::{AccessorStats, Fetch, Kind, MemoryChoice, SharedLayoutCandidate};
 use super::least;
-use super::question::Question;
+use super::problem::Question;
 use super::side::Side;
 
 /// Why a copy cannot have any layout.
@@ -16,7 +16,7 @@ const CONSECUTIVE: &str = "the copy writes consecutively what consecutive lanes 
 
 /// The question, and the best layout of each kind so far.
 pub(super) struct Weigher<'a> {
-    pub(super) question: &'a Question<'a>,
+    pub(super) problem: &'a Question<'a>,
     pub(super) constraints: &'a Constraints,
     pub(super) most_bytes: u64,
     least: Vec<u64>,
@@ -43,19 +43,19 @@ impl<'a> Proposal<'a> {
 }
 
 impl<'a> Weigher<'a> {
-    pub(super) fn new(question: &'a Question<'a>, constraints: &'a Constraints) -> Result<Self, MovementError> {
-        let target = question.target;
+    pub(super) fn new(problem: &'a Question<'a>, constraints: &'a Constraints) -> Result<Self, MovementError> {
+        let target = problem.target;
         let none = || {
             MovementError::impossible(format!(
                 "target {} has no access of {} bits to shared memory",
-                target.name, question.element_bits
+                target.name, problem.element_bits
             ))
         };
-        let least = question.sides.iter().map(|side| least::by_any(question, side).ok_or_else(none));
+        let least = problem.sides.iter().map(|side| least::by_any(problem, side).ok_or_else(none));
         let least = least.collect::<Result<Vec<u64>, _>>()?;
-        let weights = question.sides.iter().map(|side| side.weight);
+        let weights = problem.sides.iter().map(|side| side.weight);
         Ok(Self {
-            question,
+            problem,
             constraints,
             most_bytes: constraints.max_bytes.unwrap_or(u64::from(target.shared.bytes)),
             lower_bound: weights.zip(&least).map(|(w, l)| w.saturating_mul(*l)).fold(0, u64::saturating_add),
@@ -72,7 +72,7 @@ impl<'a> Weigher<'a> {
 
     /// The same for the others alone, where one side takes no more than it must.
     pub(super) fn goal_without(&self, at: usize) -> u64 {
-        self.goal().saturating_sub(self.question.sides[at].weight.saturating_mul(self.least[at]))
+        self.goal().saturating_sub(self.problem.sides[at].weight.saturating_mul(self.least[at]))
     }
 
     pub(super) fn best(&self, kind: Kind) -> Option<&SharedLayoutCandidate> {
@@ -108,23 +108,23 @@ impl<'a> Weigher<'a> {
     }
 
     fn candidate(&self, proposal: Proposal<'_>) -> Result<SharedLayoutCandidate, MovementError> {
-        let question = self.question;
-        let mut memory = question.memory(proposal.columns, proposal.padding)?;
-        let (mut figures, mut alignment) = (Vec::with_capacity(question.sides.len()), 1);
-        for (at, side) in question.sides.iter().enumerate() {
+        let problem = self.problem;
+        let mut memory = problem.memory(proposal.columns, proposal.padding)?;
+        let (mut stats, mut alignment) = (Vec::with_capacity(problem.sides.len()), 1);
+        for (at, side) in problem.sides.iter().enumerate() {
             let own = proposal.fetch.as_ref().filter(|(of, _)| *of == at).map(|(_, fetch)| &fetch.layout);
             let layout = own.unwrap_or(&side.layout);
-            let plan = access_shared(layout, &memory, question.element_bits, side.direction(), side.means)?;
+            let plan = access_shared(layout, &memory, problem.element_bits, side.direction(), side.context)?;
             alignment = alignment.max(plan.alignment());
-            figures.push(self.figures(at, side, &plan));
+            stats.push(self.stats(at, side, &plan));
         }
         memory.alignment = u32::try_from(alignment).ok();
-        let weights = question.sides.iter().map(|side| side.weight).zip(&figures);
+        let weights = problem.sides.iter().map(|side| side.weight).zip(&stats);
         let weighted = weights.map(|(w, f)| w.saturating_mul(f.wavefronts)).fold(0, u64::saturating_add);
-        let bytes = memory.allocated_elements() * question.element_bytes();
+        let bytes = memory.allocated_elements() * problem.element_bytes();
         Ok(SharedLayoutCandidate {
             kind: proposal.kind,
-            accessors: figures,
+            accessors: stats,
             bytes,
             functor: proposal.functor,
             fetch: proposal.fetch.map(|(_, fetch)| fetch),
@@ -135,14 +135,14 @@ impl<'a> Weigher<'a> {
         })
     }
 
-    fn figures(&self, at: usize, side: &Side<'_>, plan: &SharedAccess) -> AccessorFigures {
+    fn stats(&self, at: usize, side: &Side<'_>, plan: &SharedAccess) -> AccessorStats {
         let wavefronts = plan.wavefronts();
         let row = side.tiles.iter().find(|tile| tile.name.is_some() && tile.name == plan.instruction());
         let clear = match row {
-            Some(tile) => least::by_row(self.question, side, tile),
-            None => least::at_width(self.question, side, plan.vector_elements.ilog2()),
+            Some(tile) => least::by_row(self.problem, side, tile),
+            None => least::at_width(self.problem, side, plan.vector_elements.ilog2()),
         };
-        AccessorFigures {
+        AccessorStats {
             wavefronts,
             excess: wavefronts.saturating_sub(clear.unwrap_or(wavefronts)),
             least: self.least[at],
@@ -155,7 +155,7 @@ impl<'a> Weigher<'a> {
         if !self.constraints.kinds.contains(&kind) {
             return Some("not among the kinds that are allowed".to_owned());
         }
-        if self.question.is_copied() && matches!(kind, Kind::Functor | Kind::Swizzle) {
+        if self.problem.is_copied() && matches!(kind, Kind::Functor | Kind::Swizzle) {
             return Some(CONSECUTIVE.to_owned());
         }
         (bytes > self.most_bytes).then(|| format!("{bytes} bytes, and {} are allowed", self.most_bytes))
@@ -163,7 +163,7 @@ impl<'a> Weigher<'a> {
 
     /// The choice from what was weighed.
     pub(super) fn choice(mut self) -> Result<MemoryChoice, MovementError> {
-        match self.question.is_copied() {
+        match self.problem.is_copied() {
             false => self.close(Kind::PermutedGlobal, "no accessor is a copy from global memory"),
             true => self.close(Kind::Functor, CONSECUTIVE),
         }

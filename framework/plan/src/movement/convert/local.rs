@@ -1,7 +1,7 @@
 //! Conversions in which no element leaves its lane and no lane differs from another: registers are
 //! renamed.
 
-use super::super::{Conversion, PlanFigures};
+use super::super::{Conversion, PlanStats};
 use super::plan::{Path, Plan, Steps};
 use super::renaming::Renaming;
 
@@ -18,7 +18,7 @@ pub(super) fn plan(conversion: &Conversion) -> Result<Plan, String> {
     let same = conversion.src.registers == conversion.dst.registers;
     Ok(Plan {
         path: if same { Path::None } else { Path::Register },
-        figures: PlanFigures::default(),
+        stats: PlanStats::default(),
         steps: Steps::Renaming(Renaming { source }),
     })
 }

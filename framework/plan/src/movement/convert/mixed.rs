@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use tilewright_layout::f2::Subspace;
 
 use super::super::conversion::Side;
-use super::super::{Conversion, Means, bound};
+use super::super::{Conversion, PlanContext, bound};
 use super::plan::{Path, Plan};
 use super::weighed::Weighed;
 use super::{exchange, shared};
@@ -18,32 +18,32 @@ use super::{exchange, shared};
 const MOST_SWAPS: usize = 4;
 
 /// Weighs plans that exchange before the store or after the load.
-pub(super) fn plans(conversion: &Conversion, means: &Means<'_>, weighed: &mut Weighed) {
+pub(super) fn plans(conversion: &Conversion, context: &PlanContext<'_>, weighed: &mut Weighed) {
     for between in swapped(&conversion.src, &conversion.dst, conversion) {
         let before = conversion.between(&conversion.src, &between);
         let after = conversion.between(&between, &conversion.dst);
-        let Some(exchanged) = exchanged(&before, &after, means, weighed) else { continue };
-        if let Ok(moved) = shared::plan(&after, means) {
-            weighed.add(Path::Mixed, Ok(Plan::sequence(Path::Mixed, conversion, exchanged, moved, means)));
+        let Some(exchanged) = exchanged(&before, &after, context, weighed) else { continue };
+        if let Ok(moved) = shared::plan(&after, context) {
+            weighed.add(Path::Mixed, Ok(Plan::sequence(Path::Mixed, conversion, exchanged, moved, context)));
         }
     }
     for between in swapped(&conversion.dst, &conversion.src, conversion) {
         let before = conversion.between(&conversion.src, &between);
         let after = conversion.between(&between, &conversion.dst);
-        let Some(exchanged) = exchanged(&after, &before, means, weighed) else { continue };
-        if let Ok(moved) = shared::plan(&before, means) {
-            weighed.add(Path::Mixed, Ok(Plan::sequence(Path::Mixed, conversion, moved, exchanged, means)));
+        let Some(exchanged) = exchanged(&after, &before, context, weighed) else { continue };
+        if let Ok(moved) = shared::plan(&before, context) {
+            weighed.add(Path::Mixed, Ok(Plan::sequence(Path::Mixed, conversion, moved, exchanged, context)));
         }
     }
 }
 
 /// The exchanges of a mixed plan, where the whole can be better than what is known.
-fn exchanged(exchanges: &Conversion, rest: &Conversion, means: &Means<'_>, weighed: &Weighed) -> Option<Plan> {
-    let left = weighed.most() - shared::least_slots(rest, means);
-    if bound::of_exchanges(exchanges, means.target).slots() >= left {
+fn exchanged(exchanges: &Conversion, rest: &Conversion, context: &PlanContext<'_>, weighed: &Weighed) -> Option<Plan> {
+    let left = weighed.most() - shared::least_slots(rest, context);
+    if bound::of_exchanges(exchanges, context.target).slots() >= left {
         return None;
     }
-    exchange::plan(exchanges, means.target, left).ok()
+    exchange::plan(exchanges, context.target, left).ok()
 }
 
 /// `side` with lane bits that `other` has in registers swapped for register bits that it has not: one

@@ -13,7 +13,7 @@ use super::renaming::Renaming;
 use super::shared::Scratch;
 use crate::movement::choose::swizzle::ScratchLayout;
 use crate::movement::price::slots_with_accesses;
-use crate::movement::{Conversion, Means, PlanFigures, bound};
+use crate::movement::{Conversion, PlanContext, PlanStats, bound};
 
 /// By what way data moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ pub struct Plan {
     /// By what way data moves.
     pub path: Path,
     /// Counts, memory, cost, and the bound of this path.
-    pub figures: PlanFigures,
+    pub stats: PlanStats,
     pub(super) steps: Steps,
 }
 
@@ -67,17 +67,17 @@ pub(super) enum Steps {
 
 impl Plan {
     /// One plan after the other, which together are a way of `path` for the whole conversion.
-    pub(super) fn sequence(path: Path, conversion: &Conversion, before: Self, after: Self, means: &Means<'_>) -> Self {
+    pub(super) fn sequence(path: Path, conversion: &Conversion, before: Self, after: Self, context: &PlanContext<'_>) -> Self {
         let bound = match path {
-            Path::Shared | Path::Mixed => bound::of_shared(conversion, means),
-            Path::Cluster => bound::of_cluster(conversion, means),
-            _ => bound::of_exchanges(conversion, means.target),
+            Path::Shared | Path::Mixed => bound::of_shared(conversion, context),
+            Path::Cluster => bound::of_cluster(conversion, context),
+            _ => bound::of_exchanges(conversion, context.target),
         };
-        let reasons = [&before, &after].into_iter().filter_map(|plan| plan.figures.above_bound.clone());
+        let reasons = [&before, &after].into_iter().filter_map(|plan| plan.stats.above_bound.clone());
         let reasons: Vec<String> = reasons.collect();
         let why = || if reasons.is_empty() { "copies are not spread evenly".to_owned() } else { reasons.join("; ") };
-        let figures = before.figures.clone().then([&after.figures]).with_bound(bound, why);
-        Self { path, figures, steps: Steps::Sequence(Box::new(before), Box::new(after)) }
+        let stats = before.stats.clone().then([&after.stats]).with_bound(bound, why);
+        Self { path, stats, steps: Steps::Sequence(Box::new(before), Box::new(after)) }
     }
 
     /// Writes the plan's kernel IR. `registers` holds the source, one scalar integer of the
@@ -135,9 +135,9 @@ impl Plan {
 
     /// The same where each access of shared memory counts so many slots more.
     pub(super) fn compare_with_accesses(&self, other: &Self, access_slots: f64) -> Ordering {
-        let price = |plan: &Self| slots_with_accesses(&plan.figures.counts, access_slots);
+        let price = |plan: &Self| slots_with_accesses(&plan.stats.counts, access_slots);
         let by_slots = price(self).total_cmp(&price(other));
-        let (own, other) = (&self.figures, &other.figures);
+        let (own, other) = (&self.stats, &other.stats);
         by_slots.then(own.cost.total_cmp(&other.cost)).then(own.shared_bytes.cmp(&other.shared_bytes))
     }
 }

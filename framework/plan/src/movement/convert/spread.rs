@@ -7,27 +7,27 @@
 use tilewright_layout::f2::Subspace;
 
 use super::super::conversion::Side;
-use super::super::{Conversion, Means, price};
+use super::super::{Conversion, PlanContext, price};
 use super::plan::Plan;
 use super::weighed::Weighed;
 use super::{exchange, shared};
 
 /// Weighs plans that first spread copies.
-pub(super) fn plans(conversion: &Conversion, means: &Means<'_>, weighed: &mut Weighed) {
+pub(super) fn plans(conversion: &Conversion, context: &PlanContext<'_>, weighed: &mut Weighed) {
     for spread in sources(conversion) {
         let first = conversion.between(&conversion.src, &spread);
-        let Ok(before) = exchange::plan(&first, means.target, weighed.most()) else { continue };
-        if before.figures.counts.exchanges > 0 {
+        let Ok(before) = exchange::plan(&first, context.target, weighed.most()) else { continue };
+        if before.stats.counts.exchanges > 0 {
             continue;
         }
         let second = conversion.between(&spread, &conversion.dst);
-        let left = weighed.most() - price::slots(&before.figures.counts);
-        let exchanged = exchange::plan(&second, means.target, left).ok();
-        let worth = shared::least_slots(&second, means) <= left;
-        let stored = worth.then(|| shared::plan(&second, means).ok()).flatten();
+        let left = weighed.most() - price::slots(&before.stats.counts);
+        let exchanged = exchange::plan(&second, context.target, left).ok();
+        let worth = shared::least_slots(&second, context) <= left;
+        let stored = worth.then(|| shared::plan(&second, context).ok()).flatten();
         for after in exchanged.into_iter().chain(stored) {
             let path = after.path;
-            weighed.add(path, Ok(Plan::sequence(path, conversion, before.clone(), after, means)));
+            weighed.add(path, Ok(Plan::sequence(path, conversion, before.clone(), after, context)));
         }
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Weighed {
 impl Weighed {
     /// The slots from which on no plan is the best.
     pub(super) fn most(&self) -> f64 {
-        let known = self.plans.iter().map(|plan| price::slots_with_accesses(&plan.figures.counts, self.access_slots));
+        let known = self.plans.iter().map(|plan| price::slots_with_accesses(&plan.stats.counts, self.access_slots));
         if self.quick { known.fold(f64::INFINITY, f64::min) } else { f64::INFINITY }
     }
 

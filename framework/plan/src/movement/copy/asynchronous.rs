@@ -5,25 +5,25 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::Direction;
 
 use super::issued::issued;
-use super::question::CopyQuestion;
+use super::problem::AsyncCopySpec;
 use super::row::CopyRow;
 use super::shared_copy::{SharedCopy, Way};
 use crate::layouts;
 use crate::movement::memory::{access_global, load_order, located};
-use crate::movement::{Means, MovementError, cost};
+use crate::movement::{PlanContext, MovementError, cost};
 
 /// The best copy by one row; why there is none.
 pub(super) fn asynchronous(
-    question: &CopyQuestion<'_>,
+    problem: &AsyncCopySpec<'_>,
     row: &CopyRow<'_>,
-    means: &Means<'_>,
+    context: &PlanContext<'_>,
 ) -> Result<SharedCopy, String> {
-    let width = row.elements(question.element_bits, question.masked)?.ilog2();
-    let (lanes, warps) = (question.lanes.into(), question.warps.into());
+    let width = row.elements(problem.element_bits, problem.masked)?.ilog2();
+    let (lanes, warps) = (problem.lanes.into(), problem.warps.into());
     let words = |error: MovementError| error.to_string();
-    let by_global = load_order(question.global, width, lanes, warps).map_err(|error| words(error.into()))?;
-    let by_memory = in_memory_order(question, width).map_err(words)?;
-    let [first, second] = [by_global, by_memory].map(|layout| of_layout(question, row, layout, width, means));
+    let by_global = load_order(problem.global, width, lanes, warps).map_err(|error| words(error.into()))?;
+    let by_memory = in_memory_order(problem, width).map_err(words)?;
+    let [first, second] = [by_global, by_memory].map(|layout| of_layout(problem, row, layout, width, context));
     match (first, second) {
         (Ok(first), Ok(second)) if second.rank().lt(&first.rank()) => Ok(second),
         (Ok(copy), _) | (Err(_), Ok(copy)) => Ok(copy),
@@ -34,26 +34,26 @@ pub(super) fn asynchronous(
 
 /// The copy in which lanes bring what this layout says.
 fn of_layout(
-    question: &CopyQuestion<'_>,
+    problem: &AsyncCopySpec<'_>,
     row: &CopyRow<'_>,
     layout: LinearLayout,
     width: u32,
-    means: &Means<'_>,
+    context: &PlanContext<'_>,
 ) -> Result<SharedCopy, String> {
     let words = |error: MovementError| error.to_string();
-    let mut target = means.target.clone();
+    let mut target = context.target.clone();
     target.global.access_bits = vec![8 * row.bytes];
     if row.alignment[0] > row.bytes {
         return Err("it asks for more alignment in global memory than it reads".to_owned());
     }
-    let access = access_global(&layout, question.global, question.element_bits, Direction::Store, &target);
+    let access = access_global(&layout, problem.global, problem.element_bits, Direction::Store, &target);
     let access = access.map_err(|_| format!("{} bytes do not lie together in global memory", row.bytes))?;
-    let side = located(&layout, question.memory, question.element_bits, Direction::Store).map_err(words)?;
+    let side = located(&layout, problem.memory, problem.element_bits, Direction::Store).map_err(words)?;
     if access.vector_elements != 1 << width {
         return Err("what a lane brings does not lie together in global memory".to_owned());
     }
-    let (issued, counts) = issued(row, access.groups(), &side, question.memory, means.target)?;
-    let cost = cost(&counts, question.warps.into(), 1, means.target);
+    let (issued, counts) = issued(row, access.groups(), &side, problem.memory, context.target)?;
+    let cost = cost(&counts, problem.warps.into(), 1, context.target);
     let transactions = access.transactions;
     let way = Way::Asynchronous(Box::new(issued));
     Ok(SharedCopy { counts, cost, transactions, layout, closed: Vec::new(), way })
@@ -61,8 +61,8 @@ fn of_layout(
 
 /// The layout in which 2^`width` registers, then lanes, then warps, then the other registers follow each other in
 /// shared memory.
-fn in_memory_order(question: &CopyQuestion<'_>, width: u32) -> Result<LinearLayout, MovementError> {
-    let linear = &question.memory.linear;
+fn in_memory_order(problem: &AsyncCopySpec<'_>, width: u32) -> Result<LinearLayout, MovementError> {
+    let linear = &problem.memory.linear;
     let mut space = Subspace::zero();
     let offsets = linear.columns_of(Dim::OFFSET);
     let mut rest = offsets.iter().copied().filter(|&column| space.insert(column)).collect::<Columns>().into_iter();
@@ -72,8 +72,8 @@ fn in_memory_order(question: &CopyQuestion<'_>, width: u32) -> Result<LinearLayo
         columns.resize(count as usize, 0);
         columns
     };
-    let lanes = threads(question.lanes.trailing_zeros());
-    let warps = threads(question.warps.trailing_zeros());
+    let lanes = threads(problem.lanes.trailing_zeros());
+    let warps = threads(problem.warps.trailing_zeros());
     registers.extend(rest);
     debug_assert!(Solver::new(&registers).free_columns() == 0);
     let dims = [(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps)];

@@ -14,14 +14,14 @@ mod emit;
 mod issued;
 mod plan;
 mod pointed;
-mod question;
+mod problem;
 mod row;
 mod shared_copy;
 
 pub(crate) use boxes::boxes_in;
-pub use boxes::{BoxCopy, BoxSource, boxed, copy_boxes, copy_from_shared};
+pub use boxes::{TensorCopy, TensorCopySource, boxed, plan_tensor_copy, copy_from_shared};
 pub use plan::{consecutive_copy, copy_to_shared};
-pub use pointed::{PointedCopy, PointedQuestion, copy_pointed};
-pub use question::CopyQuestion;
+pub use pointed::{PointerCopy, PointerCopySpec, plan_pointer_copy};
+pub use problem::AsyncCopySpec;
 pub(in crate::movement) use row::CopyRow;
 pub use shared_copy::SharedCopy;

@@ -2,11 +2,11 @@
 
 use super::asynchronous::asynchronous;
 use super::boxes;
-use super::question::CopyQuestion;
+use super::problem::AsyncCopySpec;
 use super::row::CopyRow;
 use super::shared_copy::{SharedCopy, Way};
 use crate::movement::memory::{GlobalTensor, access_global, access_shared, coalesced_layout};
-use crate::movement::{ConsecutiveCopy, Means, MovementError, Rejected, cost, slots};
+use crate::movement::{ConsecutiveCopy, PlanContext, MovementError, Rejected, cost, slots};
 use tilewright_target::{Direction, Instruction};
 
 /// The best way to copy a tensor to shared memory, by the given means: rows that copy asynchronously, or plain
@@ -16,15 +16,15 @@ use tilewright_target::{Direction, Instruction};
 /// [`MovementError`]: elements of no known width, another tensor in memory than in global memory, sizes that are no
 /// powers of two, a target without accesses of the element's width.
 pub fn copy_to_shared<'a>(
-    question: &CopyQuestion<'_>,
-    means: impl Into<Means<'a>>,
+    problem: &AsyncCopySpec<'_>,
+    context: impl Into<PlanContext<'a>>,
 ) -> Result<SharedCopy, MovementError> {
-    let means = means.into();
-    let mut best = plain(question, &means)?;
+    let context = context.into();
+    let mut best = plain(problem, &context)?;
     let mut closed = Vec::new();
     let mut close = |name: &str, reason: String| closed.push(Rejected { candidate: name.to_owned(), reason });
-    for row in means.instructions.iter().filter_map(CopyRow::of) {
-        match asynchronous(question, &row, &means) {
+    for row in context.instructions.iter().filter_map(CopyRow::of) {
+        match asynchronous(problem, &row, &context) {
             Ok(copy) if copy.rank().lt(&best.rank()) => best = copy,
             Ok(copy) => {
                 let (units, slots) = (copy.transactions, slots(&copy.counts));
@@ -34,10 +34,10 @@ pub fn copy_to_shared<'a>(
             Err(reason) => close(row.name, reason),
         }
     }
-    let (boxes, rejected) = boxes::by_boxes(question, Direction::Store, &means);
+    let (boxes, rejected) = boxes::by_boxes(problem, Direction::Store, &context);
     rejected.into_iter().for_each(|one| close(&one.candidate, one.reason));
-    if let (Some(copy), Way::Plain(both)) = (boxes, plain(question, &means)?.way) {
-        let cost = cost(&copy.counts, question.warps.into(), 1, means.target);
+    if let (Some(copy), Way::Plain(both)) = (boxes, plain(problem, &context)?.way) {
+        let cost = cost(&copy.counts, problem.warps.into(), 1, context.target);
         let (layout, (load, store)) = (best.layout.clone(), *both);
         let (counts, transactions) = (copy.counts, copy.transactions);
         let way = Way::Boxes(Box::new((copy, load, store)));
@@ -62,14 +62,14 @@ pub fn consecutive_copy(instructions: &[Instruction], global: &GlobalTensor) -> 
 }
 
 /// Loads to registers and stores from there.
-fn plain(question: &CopyQuestion<'_>, means: &Means<'_>) -> Result<SharedCopy, MovementError> {
-    let CopyQuestion { global, memory, element_bits, lanes, warps, .. } = *question;
-    let layout = coalesced_layout(global, element_bits, lanes.into(), warps.into(), means.target)?;
-    let load = access_global(&layout, global, element_bits, Direction::Load, means.target)?;
-    let store = access_shared(&layout, memory, element_bits, Direction::Store, means.with_instructions(&[]))?;
+fn plain(problem: &AsyncCopySpec<'_>, context: &PlanContext<'_>) -> Result<SharedCopy, MovementError> {
+    let AsyncCopySpec { global, memory, element_bits, lanes, warps, .. } = *problem;
+    let layout = coalesced_layout(global, element_bits, lanes.into(), warps.into(), context.target)?;
+    let load = access_global(&layout, global, element_bits, Direction::Load, context.target)?;
+    let store = access_shared(&layout, memory, element_bits, Direction::Store, context.with_instructions(&[]))?;
     Ok(SharedCopy {
-        counts: store.figures.counts,
-        cost: store.figures.cost,
+        counts: store.stats.counts,
+        cost: store.stats.cost,
         transactions: load.transactions,
         layout,
         closed: Vec::new(),

@@ -2,7 +2,7 @@
 //! pointers, and not chosen.
 
 use super::super::memory::{GlobalPlace, located};
-use super::super::{Means, Rejected, best_of, slots};
+use super::super::{PlanContext, Rejected, best_of, slots};
 use super::issued::{Issued, issued};
 use super::row::CopyRow;
 use tilewright_kernel::{Builder, Counts, Queue, Value};
@@ -11,7 +11,7 @@ use tilewright_target::Direction;
 
 /// What is copied where, by whom.
 #[derive(Clone, Copy)]
-pub struct PointedQuestion<'a> {
+pub struct PointerCopySpec<'a> {
     /// Which element each register of each lane points to.
     pub layout: &'a LinearLayout,
     /// Where the elements go in shared memory of the block.
@@ -28,7 +28,7 @@ pub struct PointedQuestion<'a> {
 
 /// A copy by a row of the instruction table.
 #[derive(Debug, Clone)]
-pub struct PointedCopy {
+pub struct PointerCopy {
     /// What a warp executes; where warps differ, the most.
     pub counts: Counts,
     issued: Issued,
@@ -38,15 +38,15 @@ pub struct PointedCopy {
 ///
 /// # Errors
 /// Why no row makes it: plain accesses are left.
-pub fn copy_pointed(question: &PointedQuestion<'_>, means: &Means<'_>) -> Result<PointedCopy, Vec<Rejected<String>>> {
-    let rows = means.instructions.iter().filter_map(CopyRow::of);
-    let plans = rows.map(|row| (row.name.to_owned(), by_row(question, &row, means)));
-    let (best, rejected) = best_of(plans, PointedCopy::rank);
+pub fn plan_pointer_copy(problem: &PointerCopySpec<'_>, context: &PlanContext<'_>) -> Result<PointerCopy, Vec<Rejected<String>>> {
+    let rows = context.instructions.iter().filter_map(CopyRow::of);
+    let plans = rows.map(|row| (row.name.to_owned(), by_row(problem, &row, context)));
+    let (best, rejected) = best_of(plans, PointerCopy::rank);
     best.ok_or(rejected)
 }
 
-fn by_row(question: &PointedQuestion<'_>, row: &CopyRow<'_>, means: &Means<'_>) -> Result<PointedCopy, String> {
-    let &PointedQuestion { layout, memory, element_bits, masked, groups } = question;
+fn by_row(problem: &PointerCopySpec<'_>, row: &CopyRow<'_>, context: &PlanContext<'_>) -> Result<PointerCopy, String> {
+    let &PointerCopySpec { layout, memory, element_bits, masked, groups } = problem;
     let elements = row.elements(element_bits, masked)?;
     if row.lane_bits() != layout.in_bits(Dim::LANE) {
         return Err(format!("it is for warps of {} lanes", 1u32 << row.lane_bits()));
@@ -59,11 +59,11 @@ fn by_row(question: &PointedQuestion<'_>, row: &CopyRow<'_>, means: &Means<'_>) 
         return Err(format!("{} bytes do not lie together in global memory", row.bytes));
     }
     let side = located(layout, memory, element_bits, Direction::Store).map_err(|error| error.to_string())?;
-    let (issued, counts) = issued(row, &groups, &side, memory, means.target)?;
-    Ok(PointedCopy { counts, issued })
+    let (issued, counts) = issued(row, &groups, &side, memory, context.target)?;
+    Ok(PointerCopy { counts, issued })
 }
 
-impl PointedCopy {
+impl PointerCopy {
     /// The row by which it is copied.
     #[must_use]
     pub fn instruction(&self) -> &str {

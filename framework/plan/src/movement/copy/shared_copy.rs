@@ -1,6 +1,6 @@
 //! The plan of a copy from global to shared memory.
 
-use super::boxes::BoxCopy;
+use super::boxes::TensorCopy;
 use super::issued::Issued;
 use crate::movement::memory::{GlobalAccess, SharedAccess};
 use crate::movement::{Rejected, slots};
@@ -27,7 +27,7 @@ pub struct SharedCopy {
 pub(super) enum Way {
     Asynchronous(Box<Issued>),
     Plain(Box<(GlobalAccess, SharedAccess)>),
-    Boxes(Box<(BoxCopy, GlobalAccess, SharedAccess)>),
+    Boxes(Box<(TensorCopy, GlobalAccess, SharedAccess)>),
 }
 
 impl SharedCopy {
@@ -52,7 +52,7 @@ impl SharedCopy {
 
     /// The copy by boxes, where it is one: who copies by it gives the kernel a map and an mbarrier.
     #[must_use]
-    pub fn boxes(&self) -> Option<&BoxCopy> {
+    pub fn boxes(&self) -> Option<&TensorCopy> {
         match &self.way {
             Way::Boxes(parts) => Some(&parts.0),
             Way::Asynchronous(_) | Way::Plain(_) => None,

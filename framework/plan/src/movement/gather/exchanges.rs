@@ -4,7 +4,7 @@ use tilewright_kernel::{Binary, Builder, Compare, Counts, Value};
 use tilewright_layout::f2::{Subspace, multiply};
 use tilewright_target::TargetDescription;
 
-use super::question::Question;
+use super::problem::Question;
 use crate::movement::address::{Thread, product};
 use crate::movement::conversion::{Origin, Position};
 use crate::movement::source::Source;
@@ -24,24 +24,24 @@ pub(super) struct Exchanges {
 }
 
 /// The gather by exchanges; closed where warps want elements of others, or lanes cannot exchange.
-pub(super) fn plan(question: &Question, target: &TargetDescription) -> Result<(Exchanges, Counts), String> {
+pub(super) fn plan(problem: &Question, target: &TargetDescription) -> Result<(Exchanges, Counts), String> {
     target.index_exchange_bits().filter(|&bits| bits == u32::BITS).ok_or("lanes cannot exchange words")?;
-    let (origin, index) = question.origin().ok_or("a block wants elements that it does not hold")?;
-    let lanes = (1u64 << question.lane_bits) - 1;
+    let (origin, index) = problem.origin().ok_or("a block wants elements that it does not hold")?;
+    let lanes = (1u64 << problem.lane_bits) - 1;
     if origin.crosses_warps(lanes) || index.iter().any(|p| p.thread & !lanes != 0) {
         return Err("warps want elements of other warps".to_owned());
     }
     let chosen = origin.of_threads.iter().chain(&index).map(|p| p.register);
     let choices = Subspace::span(chosen);
     let choices: Vec<u64> = (0..1u64 << choices.dimension()).map(|at| multiply(choices.basis(), at)).collect();
-    let results = 1u64 << question.registers.len();
+    let results = 1u64 << problem.registers.len();
     let rounds = choices.len() as u64;
     let counts = Counts {
-        exchanges: results * rounds * words(question.element.bits(), 1),
+        exchanges: results * rounds * words(problem.element.bits(), 1),
         selects: results * (rounds - 1),
         ..Counts::default()
     };
-    let (lane_bits, result_bits) = (question.lane_bits, question.registers.len() as u32);
+    let (lane_bits, result_bits) = (problem.lane_bits, problem.registers.len() as u32);
     Ok((Exchanges { lane_bits, origin, index, choices, result_bits }, counts))
 }
 

@@ -7,7 +7,7 @@
 
 mod exchanges;
 mod plan;
-mod question;
+mod problem;
 mod shared;
 
 pub use plan::{Gather, gather, gathers};

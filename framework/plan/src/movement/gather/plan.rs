@@ -2,11 +2,11 @@
 
 use super::exchanges;
 use super::exchanges::Exchanges;
-use super::question::Question;
+use super::problem::Question;
 use super::shared;
 use super::shared::Shared;
 use crate::movement::check::check_element;
-use crate::movement::{MovementError, Path, PlanFigures, Rejected, cost, slots};
+use crate::movement::{MovementError, Path, PlanStats, Rejected, cost, slots};
 use tilewright_kernel::{Builder, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::TargetDescription;
@@ -18,7 +18,7 @@ pub struct Gather {
     pub path: Path,
     /// Counts, memory and cost. Wavefronts loaded are those of loads without conflicts: how many there are more depends on
     /// the indices, so no bound is given.
-    pub figures: PlanFigures,
+    pub stats: PlanStats,
     /// Wavefronts of all loads of a warp, the mean over indices drawn evenly.
     pub expected_wavefronts: f64,
     steps: Steps,
@@ -60,28 +60,28 @@ pub fn gathers(
     element_bits: u32,
     target: &TargetDescription,
 ) -> Result<(Vec<Gather>, Vec<Rejected<Path>>), MovementError> {
-    let question = Question::new(src, indices, axis, check_element(element_bits)?)?;
+    let problem = Question::new(src, indices, axis, check_element(element_bits)?)?;
     let by_shuffles =
-        exchanges::plan(&question, target).map(|(exchanges, counts)| (Steps::Exchanges(exchanges), counts));
-    let by_memory = shared::plan(&question, target).map(|(shared, counts)| (Steps::Shared(Box::new(shared)), counts));
+        exchanges::plan(&problem, target).map(|(exchanges, counts)| (Steps::Exchanges(exchanges), counts));
+    let by_memory = shared::plan(&problem, target).map(|(shared, counts)| (Steps::Shared(Box::new(shared)), counts));
     let (mut open, mut closed) = (Vec::new(), Vec::new());
     for (path, way) in [(Path::Shuffle, by_shuffles), (Path::Shared, by_memory)] {
         match way {
             Ok((steps, counts)) => {
-                let cost = cost(&counts, 1 << question.warp_bits, 1, target);
-                let mut figures = PlanFigures { counts, cost, ..PlanFigures::default() };
+                let cost = cost(&counts, 1 << problem.warp_bits, 1, target);
+                let mut stats = PlanStats { counts, cost, ..PlanStats::default() };
                 let mut expected_wavefronts = 0.0;
                 if let Steps::Shared(shared) = &steps {
-                    (figures.shared_bytes, figures.shared_bits) = (shared.bytes, shared.shared_bits());
+                    (stats.shared_bytes, stats.shared_bits) = (shared.bytes, shared.shared_bits());
                     expected_wavefronts = shared.expected_wavefronts;
                 }
-                open.push(Gather { path, figures, expected_wavefronts, steps });
+                open.push(Gather { path, stats, expected_wavefronts, steps });
             }
             Err(reason) => closed.push(Rejected { candidate: path, reason }),
         }
     }
     open.sort_by(|a: &Gather, b| {
-        a.expected_slots().total_cmp(&b.expected_slots()).then(a.figures.cost.total_cmp(&b.figures.cost))
+        a.expected_slots().total_cmp(&b.expected_slots()).then(a.stats.cost.total_cmp(&b.stats.cost))
     });
     Ok((open, closed))
 }
@@ -90,7 +90,7 @@ impl Gather {
     /// The [`slots`] of the counts, with the wavefronts of loads as they are to be expected.
     #[must_use]
     pub fn expected_slots(&self) -> f64 {
-        let counts = &self.figures.counts;
+        let counts = &self.stats.counts;
         slots(counts) - counts.wavefronts_loaded as f64 + self.expected_wavefronts
     }
 

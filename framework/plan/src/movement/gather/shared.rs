@@ -7,7 +7,7 @@ use tilewright_target::{Direction, TargetDescription, wavefronts};
 
 use super::super::address::{Thread, product};
 use super::super::{MovementError, SharedAccess, SharedBits, access_shared, slots};
-use super::question::Question;
+use super::problem::Question;
 use crate::layouts;
 
 /// Reading from shared memory.
@@ -26,13 +26,13 @@ pub(super) struct Shared {
 }
 
 /// The gather through shared memory, in the order of axes that is stored the cheapest.
-pub(super) fn plan(question: &Question, target: &TargetDescription) -> Result<(Shared, Counts), String> {
-    let dims: Vec<Dim> = question.src.outs().dims().collect();
+pub(super) fn plan(problem: &Question, target: &TargetDescription) -> Result<(Shared, Counts), String> {
+    let dims: Vec<Dim> = problem.src.outs().dims().collect();
     let mut best: Option<(Shared, Counts)> = None;
     for first in 0..dims.len() {
         let mut order = dims.clone();
         order.rotate_left(first);
-        let candidate = in_order(question, &order, target).map_err(|error| error.to_string())?;
+        let candidate = in_order(problem, &order, target).map_err(|error| error.to_string())?;
         let rank = |(shared, counts): &(Shared, Counts)| slots(counts) + shared.expected_wavefronts;
         if best.as_ref().is_none_or(|known| rank(&candidate) < rank(known)) {
             best = Some(candidate);
@@ -41,11 +41,11 @@ pub(super) fn plan(question: &Question, target: &TargetDescription) -> Result<(S
     best.ok_or_else(|| "the tensor has no axes".to_owned())
 }
 
-fn in_order(question: &Question, order: &[Dim], target: &TargetDescription) -> Result<(Shared, Counts), MovementError> {
-    let outs = question.src.outs();
+fn in_order(problem: &Question, order: &[Dim], target: &TargetDescription) -> Result<(Shared, Counts), MovementError> {
+    let outs = problem.src.outs();
     let units: Vec<u64> = order.iter().flat_map(|&dim| layouts::units(outs, dim)).collect();
     let memory = MemoryLayout::linear(layouts::of_dims(&[(Dim::OFFSET, &units)], outs)?);
-    let bits = question.element.bits();
+    let bits = problem.element.bits();
     let bytes = u64::from(bits / 8) << units.len();
     if bytes > u64::from(target.shared.static_bytes) {
         let have = target.shared.static_bytes;
@@ -53,26 +53,26 @@ fn in_order(question: &Question, order: &[Dim], target: &TargetDescription) -> R
             "{bytes} bytes of shared memory are needed and {have} are there"
         )));
     }
-    let store = access_shared(&question.src, &memory, bits, Direction::Store, target)?;
+    let store = access_shared(&problem.src, &memory, bits, Direction::Store, target)?;
     let solver = Solver::new(&units);
     let offsets = |columns: &[u64]| columns.iter().map(|&c| solver.solve(c).unwrap_or(0)).collect::<Vec<_>>();
     let mut shared = Shared {
-        element: question.element,
+        element: problem.element,
         bytes,
         expected_wavefronts: 0.0,
-        lane_bits: question.lane_bits,
-        registers: offsets(&question.registers),
-        threads: offsets(&question.threads),
-        index: offsets(&question.axis_units()),
+        lane_bits: problem.lane_bits,
+        registers: offsets(&problem.registers),
+        threads: offsets(&problem.threads),
+        index: offsets(&problem.axis_units()),
         store,
     };
-    let loads = 1u64 << question.registers.len();
+    let loads = 1u64 << problem.registers.len();
     let (least, mean) = shared.wavefronts(target).ok_or_else(|| {
         MovementError::impossible(format!("target {} has no load of {bits} bits from shared memory", target.name))
     })?;
     let loaded = Counts { shared_loads: loads, wavefronts_loaded: loads * least, barriers: 1, ..Counts::default() };
     shared.expected_wavefronts = mean * loads as f64;
-    let counts = shared.store.figures.counts.plus(loaded);
+    let counts = shared.store.stats.counts.plus(loaded);
     Ok((shared, counts))
 }
 
@@ -106,7 +106,7 @@ impl Shared {
     /// What a lane stores and loads.
     pub(super) fn shared_bits(&self) -> SharedBits {
         let loaded = u64::from(self.element.bits()) << self.registers.len();
-        SharedBits { loaded, ..self.store.figures.shared_bits }
+        SharedBits { loaded, ..self.store.stats.shared_bits }
     }
 
     pub(super) fn emit(&self, builder: &mut Builder, src: &[Value], indices: &[Value]) -> Vec<Value> {

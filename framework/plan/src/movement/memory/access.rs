@@ -12,14 +12,14 @@ use tilewright_target::{Direction, TargetDescription};
 
 use super::super::address::Thread;
 use super::super::tile::{Accesses, Loads, Located, Memory, Placed, Stores, Tile};
-use super::super::{Bound, Means, MovementError, PlanFigures, bound, check_size, cost, slots};
+use super::super::{Bound, PlanContext, MovementError, PlanStats, bound, check_size, cost, slots};
 use crate::movement::check::check_element;
 
 /// How a tensor in registers is stored to shared memory, or loaded from it.
 #[derive(Debug, Clone)]
 pub struct SharedAccess {
     /// Counts, cost, and the bound of accesses between these layouts.
-    pub figures: PlanFigures,
+    pub stats: PlanStats,
     /// How many elements of each lane an access moves.
     pub vector_elements: u64,
     padding: Vec<Padding>,
@@ -42,35 +42,35 @@ pub fn access_shared<'a>(
     memory: &MemoryLayout,
     element_bits: u32,
     direction: Direction,
-    means: impl Into<Means<'a>>,
+    context: impl Into<PlanContext<'a>>,
 ) -> Result<SharedAccess, MovementError> {
-    let means = means.into();
+    let context = context.into();
     let side = located(registers, memory, element_bits, direction)?;
-    let (needed, have) = (memory.allocated_bytes(element_bits), u64::from(means.target.shared.bytes));
+    let (needed, have) = (memory.allocated_bytes(element_bits), u64::from(context.target.shared.bytes));
     if needed > have {
         let reasons = format!("{needed} bytes of shared memory are needed and {have} are there");
         return Err(MovementError::impossible(reasons));
     }
     let units: Columns = (0..memory.linear.in_bits(Dim::OFFSET)).map(|bit| 1 << bit).collect();
     let offsets = Memory::new(&units, &memory.padding);
-    let placed = Placed::new(&side, &offsets, means.target);
-    let bound = bound(&side, &means);
-    let mut tiles = Tile::plain(means.target, direction, side.element, side.lane_bits).into_vec();
-    let rows = Tile::of_rows(means.instructions, side.lane_bits);
+    let placed = Placed::new(&side, &offsets, context.target);
+    let bound = bound(&side, &context);
+    let mut tiles = Tile::plain(context.target, direction, side.element, side.lane_bits).into_vec();
+    let rows = Tile::of_rows(context.instructions, side.lane_bits);
     tiles.extend(rows.into_iter().filter(|row| row.direction == direction));
     let plans = tiles.iter().filter_map(|tile| {
         let accesses = Accesses::new(placed.best_by(tile)?, &placed)?;
         let wavefronts = placed.wavefronts_of(&accesses, tile);
-        Some(priced(accesses, wavefronts, &side, bound, &memory.padding, means.target))
+        Some(priced(accesses, wavefronts, &side, bound, &memory.padding, context.target))
     });
     let cheapest = plans.min_by(|a, b| {
-        let by_slots = slots(&a.figures.counts).total_cmp(&slots(&b.figures.counts));
-        by_slots.then(a.figures.cost.total_cmp(&b.figures.cost)).then(a.issued().cmp(&b.issued()))
+        let by_slots = slots(&a.stats.counts).total_cmp(&slots(&b.stats.counts));
+        by_slots.then(a.stats.cost.total_cmp(&b.stats.cost)).then(a.issued().cmp(&b.issued()))
     });
     cheapest.ok_or_else(|| {
         MovementError::impossible(format!(
             "target {} has no access of {element_bits} bits to shared memory",
-            means.target.name
+            context.target.name
         ))
     })
 }
@@ -113,14 +113,14 @@ pub(in super::super) fn located(
 }
 
 /// Stores: the different elements of a block, shared evenly by its warps. Loads: those of a warp.
-fn bound(side: &Located, means: &Means<'_>) -> Bound {
+fn bound(side: &Located, context: &PlanContext<'_>) -> Bound {
     let bits = u64::from(side.element.bits());
     let (threads, warps) = match side.direction {
         Direction::Store => (&side.threads[..], side.warps()),
         Direction::Load => (&side.threads[..side.lane_bits as usize], 1),
     };
     let all = bits << Subspace::span(side.registers.iter().chain(threads).copied()).dimension();
-    let most = bound::most_at_once(means, side.direction, bits, bits << side.span.dimension());
+    let most = bound::most_at_once(context, side.direction, bits, bits << side.span.dimension());
     let wavefronts = all.div_ceil(most * warps);
     match side.direction {
         Direction::Store => Bound { wavefronts_stored: wavefronts, ..Bound::default() },
@@ -139,7 +139,7 @@ fn priced(
     let counts = accesses.counts(wavefronts);
     let above = accesses.why_above(&counts, &bound);
     SharedAccess {
-        figures: PlanFigures {
+        stats: PlanStats {
             counts,
             shared_bytes: 0,
             shared_bits: accesses.shared_bits(),
@@ -170,12 +170,12 @@ impl SharedAccess {
     /// Wavefronts of the busiest warp.
     #[must_use]
     pub fn wavefronts(&self) -> u64 {
-        self.figures.counts.wavefronts_stored + self.figures.counts.wavefronts_loaded
+        self.stats.counts.wavefronts_stored + self.stats.counts.wavefronts_loaded
     }
 
     /// Accesses that a warp issues.
     pub(crate) fn issued(&self) -> u64 {
-        self.accesses.figures.issued()
+        self.accesses.stats.issued()
     }
 
     /// Writes the stores' kernel IR: `registers` holds one scalar integer of the element's width for

@@ -8,7 +8,7 @@
 //! result is combined once and another conversion hands it out.
 
 mod lanes;
-mod question;
+mod problem;
 mod reduction;
 mod way;
 

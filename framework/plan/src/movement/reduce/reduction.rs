@@ -1,13 +1,13 @@
 //! Plans reductions along one axis: the candidates, their prices and the lower bound.
 
 use super::lanes::LaneStep;
-use super::question::Question;
+use super::problem::Question;
 use super::way::Way;
 use crate::movement::address::Thread;
 use crate::movement::convert::least_to_convert;
 use crate::movement::price::slots_with_accesses;
 use crate::movement::tuples::{Combine, by_tensor, moved};
-use crate::movement::{Bound, Means, MovementError, Plan, PlanFigures, convert, cost, slots};
+use crate::movement::{Bound, PlanContext, MovementError, Plan, PlanStats, convert, cost, slots};
 use std::cmp::Ordering;
 use tilewright_kernel::{Builder, Value};
 use tilewright_layout::{Dim, LinearLayout};
@@ -20,7 +20,7 @@ pub struct Reduction {
     /// (Triton's slice of the source's layout).
     pub result: LinearLayout,
     /// Counts, memory, cost, and the bound of reductions to this layout.
-    pub figures: PlanFigures,
+    pub stats: PlanStats,
     /// For every kept register the source registers that are combined into it.
     sources: Vec<Vec<usize>>,
     lane_bits: u32,
@@ -50,15 +50,15 @@ pub fn reduce(
     element_bits: &[u32],
     target: &TargetDescription,
 ) -> Result<Reduction, MovementError> {
-    let question = Question::new(src, axis, element_bits)?;
-    let means = Means::of(target).with_access_slots(ACCESS_SLOTS);
+    let problem = Question::new(src, axis, element_bits)?;
+    let context = PlanContext::of(target).with_access_slots(ACCESS_SLOTS);
     let (mut best, mut closed) = (None::<Reduction>, None);
-    for way in Way::all(&question)? {
+    for way in Way::all(&problem)? {
         let most = best.as_ref().map_or(f64::INFINITY, price);
-        if least_price(&question, &way, means)? > most {
+        if least_price(&problem, &way, context)? > most {
             continue;
         }
-        match build(&question, &way, means) {
+        match build(&problem, &way, context) {
             Ok(reduction) if best.as_ref().is_none_or(|best| compare(&reduction, best).is_lt()) => {
                 best = Some(reduction);
             }
@@ -89,12 +89,12 @@ pub fn reductions(
     element_bits: &[u32],
     target: &TargetDescription,
 ) -> Result<Vec<Reduction>, MovementError> {
-    let question = Question::new(src, axis, element_bits)?;
-    let means = Means::of(target).with_access_slots(ACCESS_SLOTS);
-    let ways = Way::all(&question)?;
+    let problem = Question::new(src, axis, element_bits)?;
+    let context = PlanContext::of(target).with_access_slots(ACCESS_SLOTS);
+    let ways = Way::all(&problem)?;
     let (mut all, mut closed) = (Vec::new(), None);
     for way in &ways {
-        match build(&question, way, means) {
+        match build(&problem, way, context) {
             Ok(reduction) => all.push(reduction),
             Err(error) => closed = Some(error),
         }
@@ -103,25 +103,25 @@ pub fn reductions(
         return Err(closed.unwrap_or_else(no_way));
     }
     all.sort_by(compare);
-    all.dedup_by(|a, b| a.figures.counts == b.figures.counts && a.before == b.before && a.after == b.after);
+    all.dedup_by(|a, b| a.stats.counts == b.stats.counts && a.before == b.before && a.after == b.after);
     Ok(all)
 }
 
 fn price(reduction: &Reduction) -> f64 {
-    slots_with_accesses(&reduction.figures.counts, ACCESS_SLOTS)
+    slots_with_accesses(&reduction.stats.counts, ACCESS_SLOTS)
 }
 
 fn compare(a: &Reduction, b: &Reduction) -> Ordering {
-    price(a).total_cmp(&price(b)).then(a.figures.cost.total_cmp(&b.figures.cost))
+    price(a).total_cmp(&price(b)).then(a.stats.cost.total_cmp(&b.stats.cost))
 }
 
 /// What no reduction that goes the way can cost less than.
-fn least_price(question: &Question, way: &Way, means: Means<'_>) -> Result<f64, MovementError> {
-    let mut least = slots(&way.counts_of_lanes(question, means.target.lane_xors(u32::BITS)));
-    for &bits in &question.element_bits {
-        least += least_to_convert(&way.src, &way.dst, bits, means)?;
+fn least_price(problem: &Question, way: &Way, context: PlanContext<'_>) -> Result<f64, MovementError> {
+    let mut least = slots(&way.counts_of_lanes(problem, context.target.lane_xors(u32::BITS)));
+    for &bits in &problem.element_bits {
+        least += least_to_convert(&way.src, &way.dst, bits, context)?;
         if let Some(left) = &way.left {
-            least += least_to_convert(left, &question.result, bits, means)?;
+            least += least_to_convert(left, &problem.result, bits, context)?;
         }
     }
     Ok(least)
@@ -129,35 +129,35 @@ fn least_price(question: &Question, way: &Way, means: Means<'_>) -> Result<f64, 
 
 /// The reduction that goes a way by the given means. Each of its moves has shared memory of its own: all that they
 /// want where a block has that, else a share each.
-fn build(question: &Question, way: &Way, means: Means<'_>) -> Result<Reduction, MovementError> {
-    let most = u64::from(means.target.shared.bytes);
-    let reduction = build_within(question, way, means)?;
-    if reduction.figures.shared_bytes <= most {
+fn build(problem: &Question, way: &Way, context: PlanContext<'_>) -> Result<Reduction, MovementError> {
+    let most = u64::from(context.target.shared.bytes);
+    let reduction = build_within(problem, way, context)?;
+    if reduction.stats.shared_bytes <= most {
         return Ok(reduction);
     }
     let moves = reduction.moves.len() + reduction.handed_out.len();
-    build_within(question, way, means.with_scratch(most / moves.max(1) as u64))
+    build_within(problem, way, context.with_scratch(most / moves.max(1) as u64))
 }
 
-fn build_within(question: &Question, way: &Way, means: Means<'_>) -> Result<Reduction, MovementError> {
-    let target = means.target;
+fn build_within(problem: &Question, way: &Way, context: PlanContext<'_>) -> Result<Reduction, MovementError> {
+    let target = context.target;
     let converted = |src: &LinearLayout, dst: &LinearLayout| -> Result<Vec<Plan>, MovementError> {
-        question.element_bits.iter().map(|&bits| convert(src, dst, bits, means)).collect()
+        problem.element_bits.iter().map(|&bits| convert(src, dst, bits, context)).collect()
     };
     let moves = converted(&way.src, &way.dst)?;
-    let handed_out = way.left.as_ref().map(|left| converted(left, &question.result)).transpose()?.unwrap_or_default();
+    let handed_out = way.left.as_ref().map(|left| converted(left, &problem.result)).transpose()?.unwrap_or_default();
     let xors = target.lane_xors(u32::BITS);
-    let counts = way.counts_of_lanes(question, xors);
+    let counts = way.counts_of_lanes(problem, xors);
     let stages = (way.before.len() + way.after.len()) as u64;
-    let cost = cost(&counts, 1 << question.warp_bits, stages, target);
-    let figures = PlanFigures { counts, cost, ..PlanFigures::default() }
-        .then(moves.iter().chain(&handed_out).map(|plan| &plan.figures))
-        .with_bound(bound(question, &moves, target), || why_above(question));
+    let cost = cost(&counts, 1 << problem.warp_bits, stages, target);
+    let stats = PlanStats { counts, cost, ..PlanStats::default() }
+        .then(moves.iter().chain(&handed_out).map(|plan| &plan.stats))
+        .with_bound(bound(problem, &moves, target), || why_above(problem));
     Ok(Reduction {
-        result: question.result.clone(),
-        figures,
-        sources: question.sources(),
-        lane_bits: question.lane_bits,
+        result: problem.result.clone(),
+        stats,
+        sources: problem.sources(),
+        lane_bits: problem.lane_bits,
         xors,
         before: way.before.clone(),
         moves,
@@ -167,8 +167,8 @@ fn build_within(question: &Question, way: &Way, means: Means<'_>) -> Result<Redu
     })
 }
 
-fn why_above(question: &Question) -> String {
-    if question.part_bits > 0 {
+fn why_above(problem: &Question) -> String {
+    if problem.part_bits > 0 {
         return "whole parts are moved, not combined on the way, and results are wanted in several warps".to_owned();
     }
     "every lane is given every result; combining in halves and handing out would cost more selects".to_owned()
@@ -178,23 +178,23 @@ fn why_above(question: &Question) -> String {
 /// the lanes that a value depends on; and each result needs as many words received as there are
 /// other lanes, once to combine and, unless memory does it, once to hand out. Between warps: all parts but one of each result
 /// leave their warp, spread over the warps.
-fn bound(question: &Question, moves: &[Plan], target: &TargetDescription) -> Bound {
-    if question.part_bits == 0 {
-        let depth = question.summing_lanes().count() as u64;
-        let words = |bits: &u32| (u64::from(*bits) << question.distinct_kept()).div_ceil(u64::from(u32::BITS));
-        let handed_out = |(_, plan): &(&u32, &Plan)| plan.figures.counts.shared_stores == 0;
-        let by_exchanges = question.element_bits.iter().zip(moves).filter(handed_out).map(|(bits, _)| words(bits));
-        let all = question.element_bits.iter().map(words).sum::<u64>() + by_exchanges.sum::<u64>();
+fn bound(problem: &Question, moves: &[Plan], target: &TargetDescription) -> Bound {
+    if problem.part_bits == 0 {
+        let depth = problem.summing_lanes().count() as u64;
+        let words = |bits: &u32| (u64::from(*bits) << problem.distinct_kept()).div_ceil(u64::from(u32::BITS));
+        let handed_out = |(_, plan): &(&u32, &Plan)| plan.stats.counts.shared_stores == 0;
+        let by_exchanges = problem.element_bits.iter().zip(moves).filter(handed_out).map(|(bits, _)| words(bits));
+        let all = problem.element_bits.iter().map(words).sum::<u64>() + by_exchanges.sum::<u64>();
         let received = (all * ((1 << depth) - 1)).div_ceil(1 << depth);
         return Bound { exchanges: depth.max(received), ..Bound::default() };
     }
     let in_block: u64 =
-        question.element_bits.iter().map(|&bits| u64::from(bits) << question.result.outs().bits()).sum();
-    let leaving = (in_block * ((1 << question.part_bits) - 1)) >> question.block_bits();
+        problem.element_bits.iter().map(|&bits| u64::from(bits) << problem.result.outs().bits()).sum();
+    let leaving = (in_block * ((1 << problem.part_bits) - 1)) >> problem.block_bits();
     let moved = |direction| {
         let rows = target.shared.banks.iter().filter(|row| row.directions.contains(&direction));
         let most = rows.map(|row| row.wavefront_bytes() * 8).max().unwrap_or(1).max(1);
-        leaving.div_ceil(most << question.warp_bits)
+        leaving.div_ceil(most << problem.warp_bits)
     };
     Bound { wavefronts_stored: moved(Direction::Store), wavefronts_loaded: moved(Direction::Load), exchanges: 0 }
 }

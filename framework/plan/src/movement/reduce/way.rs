@@ -9,7 +9,7 @@ use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::LaneXors;
 
 use super::lanes::{self, LaneStep};
-use super::question::{Question, assemble};
+use super::problem::{Question, assemble};
 
 /// One way.
 pub(super) struct Way {
@@ -37,43 +37,43 @@ struct Columns {
 
 impl Way {
     /// All ways, those of one trip first.
-    pub(super) fn all(question: &Question) -> Result<Vec<Self>, LayoutError> {
+    pub(super) fn all(problem: &Question) -> Result<Vec<Self>, LayoutError> {
         let mut all = Vec::new();
-        for given in 0..=question.most_given() {
-            for in_lanes in 0..=question.most_parts_in_lanes() {
-                all.push(Self::one_trip(question, given, in_lanes)?);
+        for given in 0..=problem.most_given() {
+            for in_lanes in 0..=problem.most_parts_in_lanes() {
+                all.push(Self::one_trip(problem, given, in_lanes)?);
             }
-            let in_lanes = (0..=question.most_parts_in_all_lanes()).filter(|_| question.part_bits > 0);
+            let in_lanes = (0..=problem.most_parts_in_all_lanes()).filter(|_| problem.part_bits > 0);
             for in_lanes in in_lanes {
-                all.push(Self::two_trips(question, given, in_lanes)?);
+                all.push(Self::two_trips(problem, given, in_lanes)?);
             }
         }
         Ok(all)
     }
 
     /// What is executed between lanes, before and after the parts move.
-    pub(super) fn counts_of_lanes(&self, question: &Question, xors: LaneXors) -> Counts {
-        let of = |steps: &[LaneStep], registers| lanes::counts(steps, &question.element_bits, registers, xors);
+    pub(super) fn counts_of_lanes(&self, problem: &Question, xors: LaneXors) -> Counts {
+        let of = |steps: &[LaneStep], registers| lanes::counts(steps, &problem.element_bits, registers, xors);
         let combined = self.dst.in_bits(Dim::REGISTER) - self.parts_in_registers;
-        of(&self.before, question.kept.len() as u32).plus(of(&self.after, combined))
+        of(&self.before, problem.kept.len() as u32).plus(of(&self.after, combined))
     }
 
     /// One trip: the first `given` lane bits halve the registers, and `in_lanes` bits of the parts are read by
     /// different lanes, of those that have the same results.
-    fn one_trip(question: &Question, given: usize, in_lanes: usize) -> Result<Self, LayoutError> {
-        let reading: Vec<usize> = question.copy_lanes().map(|bit| bit as usize).take(in_lanes).collect();
-        let mut results = question.results();
-        results.registers = question.kept.iter().map(|&(_, column)| column).collect();
+    fn one_trip(problem: &Question, given: usize, in_lanes: usize) -> Result<Self, LayoutError> {
+        let reading: Vec<usize> = problem.copy_lanes().map(|bit| bit as usize).take(in_lanes).collect();
+        let mut results = problem.results();
+        results.registers = problem.kept.iter().map(|&(_, column)| column).collect();
         let after = reading.iter().map(|&lane| LaneStep::Sum { lane: lane as u32, ordered: false }).collect();
-        Self::new(question, given, &reading, results, after, None)
+        Self::new(problem, given, &reading, results, after, None)
     }
 
     /// Two trips: likewise, but each result goes to one thread of those warps that hold parts of it. Lanes that
     /// read different parts need not have the same results: what distinguishes theirs moves to those warps.
-    fn two_trips(question: &Question, given: usize, in_lanes: usize) -> Result<Self, LayoutError> {
-        let mut results = question.results();
+    fn two_trips(problem: &Question, given: usize, in_lanes: usize) -> Result<Self, LayoutError> {
+        let mut results = problem.results();
         let others = (0..results.lanes.len()).rev().filter(|&bit| results.lanes[bit] != 0);
-        let copies = question.copy_lanes().map(|bit| bit as usize);
+        let copies = problem.copy_lanes().map(|bit| bit as usize);
         let reading: Vec<usize> = copies.chain(others).take(in_lanes).collect();
         let displaced: Vec<u64> = reading
             .iter()
@@ -99,42 +99,42 @@ impl Way {
         for (&lane, column) in reading.iter().zip(left.registers.drain(..halved)) {
             left.lanes[lane] = column;
         }
-        Self::new(question, given, &reading, results, after, Some(left))
+        Self::new(problem, given, &reading, results, after, Some(left))
     }
 
     fn new(
-        question: &Question,
+        problem: &Question,
         given: usize,
         reading: &[usize],
         results: Columns,
         after: Vec<LaneStep>,
         left: Option<Columns>,
     ) -> Result<Self, LayoutError> {
-        let (space, shift) = question.parts_space()?;
+        let (space, shift) = problem.parts_space()?;
         let mut read = results;
         for (at, &lane) in reading.iter().enumerate() {
             read.lanes[lane] = 1 << (shift as usize + at);
         }
-        let in_registers = (reading.len() as u32..question.part_bits).map(|part| 1u64 << (shift + part));
+        let in_registers = (reading.len() as u32..problem.part_bits).map(|part| 1u64 << (shift + part));
         read.registers = in_registers.chain(read.registers).collect();
         Ok(Self {
-            before: question.lane_steps(given),
-            src: question.held(given).layout(question, &space)?,
-            dst: read.layout(question, &space)?,
-            parts_in_registers: question.part_bits - reading.len() as u32,
+            before: problem.lane_steps(given),
+            src: problem.held(given).layout(problem, &space)?,
+            dst: read.layout(problem, &space)?,
+            parts_in_registers: problem.part_bits - reading.len() as u32,
             after,
-            left: left.map(|left| left.layout(question, question.result.outs())).transpose()?,
+            left: left.map(|left| left.layout(problem, problem.result.outs())).transpose()?,
         })
     }
 }
 
 impl Columns {
-    fn layout(&self, question: &Question, space: &Space) -> Result<LinearLayout, LayoutError> {
-        assemble(&question.result, space, |dim| match dim {
+    fn layout(&self, problem: &Question, space: &Space) -> Result<LinearLayout, LayoutError> {
+        assemble(&problem.result, space, |dim| match dim {
             Dim::REGISTER => self.registers.clone(),
             Dim::LANE => self.lanes.clone(),
             Dim::WARP => self.warps.clone(),
-            _ => question.blocks.clone(),
+            _ => problem.blocks.clone(),
         })
     }
 }

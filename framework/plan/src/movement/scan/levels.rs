@@ -7,7 +7,7 @@ use super::super::address::Thread;
 use super::super::source::Source;
 use super::super::tuples::{Combine, exchanged, words};
 use super::ScanDirection;
-use super::question::{Held, Question};
+use super::problem::{Held, Question};
 
 /// The step for one bit of the axis.
 #[derive(Debug, Clone)]
@@ -25,12 +25,12 @@ pub(super) struct Level {
 
 impl Level {
     /// The steps within a warp.
-    pub(super) fn all(question: &Question, xors: LaneXors) -> Vec<Self> {
+    pub(super) fn all(problem: &Question, xors: LaneXors) -> Vec<Self> {
         let level = |bit: usize| {
-            let (registers, lanes) = Question::masks(&question.held[..bit]);
-            Self { at: question.held[bit], registers, lanes, direction: question.direction, xors }
+            let (registers, lanes) = Question::masks(&problem.held[..bit]);
+            Self { at: problem.held[bit], registers, lanes, direction: problem.direction, xors }
         };
-        (0..question.lower()).map(level).collect()
+        (0..problem.lower()).map(level).collect()
     }
 
     pub(super) fn exchanges(&self) -> bool {
@@ -45,15 +45,15 @@ impl Level {
         }
     }
 
-    pub(super) fn counts(&self, question: &Question) -> Counts {
-        let tensors = question.element_bits.len() as u64;
-        let fetched = 1u64 << (question.register_bits - self.alike().count_ones());
+    pub(super) fn counts(&self, problem: &Question) -> Counts {
+        let tensors = problem.element_bits.len() as u64;
+        let fetched = 1u64 << (problem.register_bits - self.alike().count_ones());
         let selects = match self.at {
-            Held::Lane(_) => tensors << question.register_bits,
+            Held::Lane(_) => tensors << problem.register_bits,
             _ => 0,
         };
         let exchanges = match self.exchanges() {
-            true => question.element_bits.iter().map(|&bits| words(bits, fetched)).sum(),
+            true => problem.element_bits.iter().map(|&bits| words(bits, fetched)).sum(),
             false => 0,
         };
         let exchanges_xor = if self.across().is_some() { exchanges } else { 0 };

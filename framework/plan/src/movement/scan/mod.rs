@@ -9,7 +9,7 @@
 mod direction;
 mod levels;
 mod plan;
-mod question;
+mod problem;
 mod totals;
 
 pub use direction::ScanDirection;

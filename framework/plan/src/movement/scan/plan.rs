@@ -2,11 +2,11 @@
 
 use super::direction::ScanDirection;
 use super::levels::Level;
-use super::question::Question;
+use super::problem::Question;
 use super::totals::Totals;
 use crate::movement::address::Thread;
 use crate::movement::tuples::{Combine, by_register, by_tensor, moved};
-use crate::movement::{Bound, Means, MovementError, Plan, PlanFigures, convert, cost, slots};
+use crate::movement::{Bound, PlanContext, MovementError, Plan, PlanStats, convert, cost, slots};
 use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::TargetDescription;
@@ -15,7 +15,7 @@ use tilewright_target::TargetDescription;
 #[derive(Debug, Clone)]
 pub struct Scan {
     /// Counts, memory, cost, and the bound of scans of this layout.
-    pub figures: PlanFigures,
+    pub stats: PlanStats,
     lane_bits: u32,
     /// Conversions to the layout that is scanned, one a tensor; none where it is the tensor's own.
     to: Vec<Plan>,
@@ -39,11 +39,11 @@ pub fn scan(
     direction: ScanDirection,
     target: &TargetDescription,
 ) -> Result<Scan, MovementError> {
-    let question = Question::new(src, axis, element_bits, direction)?;
-    let mut best = in_place(&question, target);
-    if let Some(lines) = question.lines_in_registers() {
+    let problem = Question::new(src, axis, element_bits, direction)?;
+    let mut best = in_place(&problem, target);
+    if let Some(lines) = problem.lines_in_registers() {
         let within = Question::new(&lines, axis, element_bits, direction)?;
-        if let Ok(moved) = by_lines(&question, &within, src, &lines, target)
+        if let Ok(moved) = by_lines(&problem, &within, src, &lines, target)
             && !best.as_ref().is_ok_and(|best| rank(best) <= rank(&moved))
         {
             best = Ok(moved);
@@ -54,57 +54,57 @@ pub fn scan(
 
 /// The lower, the cheaper.
 fn rank(scan: &Scan) -> (f64, f64) {
-    (slots(&scan.figures.counts), scan.figures.cost)
+    (slots(&scan.stats.counts), scan.stats.cost)
 }
 
-fn in_place(question: &Question, target: &TargetDescription) -> Result<Scan, MovementError> {
-    let levels = Level::all(question, target.lane_xors(u32::BITS));
-    let totals = Totals::new(question, target)?;
-    let mut counts = levels.iter().fold(Counts::default(), |sum, level| sum.plus(level.counts(question)));
+fn in_place(problem: &Question, target: &TargetDescription) -> Result<Scan, MovementError> {
+    let levels = Level::all(problem, target.lane_xors(u32::BITS));
+    let totals = Totals::new(problem, target)?;
+    let mut counts = levels.iter().fold(Counts::default(), |sum, level| sum.plus(level.counts(problem)));
     if let Some(totals) = &totals {
-        counts = counts.plus(totals.counts(question));
+        counts = counts.plus(totals.counts(problem));
     }
     let stages = levels.iter().filter(|level| level.exchanges()).count() as u64;
-    let bound = Bound { exchanges: if totals.is_none() { question.depth() } else { 0 }, ..Bound::default() };
-    let cost = cost(&counts, 1 << question.warp_bits, stages, target);
-    let figures = PlanFigures { counts, cost, ..PlanFigures::default() }
-        .then(totals.iter().flat_map(|totals| &totals.moves).map(|plan| &plan.figures))
+    let bound = Bound { exchanges: if totals.is_none() { problem.depth() } else { 0 }, ..Bound::default() };
+    let cost = cost(&counts, 1 << problem.warp_bits, stages, target);
+    let stats = PlanStats { counts, cost, ..PlanStats::default() }
+        .then(totals.iter().flat_map(|totals| &totals.moves).map(|plan| &plan.stats))
         .with_bound(bound, || "lanes fetch several values in each step".to_owned());
-    Ok(Scan { figures, lane_bits: question.lane_bits, to: Vec::new(), levels, totals, back: Vec::new() })
+    Ok(Scan { stats, lane_bits: problem.lane_bits, to: Vec::new(), levels, totals, back: Vec::new() })
 }
 
 /// The scan in a layout whose lanes hold whole lines. Each of its moves has shared memory of its own: all that
 /// they want where that is there, else a share each.
 fn by_lines(
-    question: &Question,
+    problem: &Question,
     within: &Question,
     src: &LinearLayout,
     lines: &LinearLayout,
     target: &TargetDescription,
 ) -> Result<Scan, MovementError> {
-    let means = Means::of(target);
-    match by_lines_within(question, within, src, lines, means) {
-        Ok(scan) if scan.figures.shared_bytes <= means.scratch_bytes => Ok(scan),
-        _ => by_lines_within(question, within, src, lines, means.shared_by(2 * question.element_bits.len())),
+    let context = PlanContext::of(target);
+    match by_lines_within(problem, within, src, lines, context) {
+        Ok(scan) if scan.stats.shared_bytes <= context.scratch_bytes => Ok(scan),
+        _ => by_lines_within(problem, within, src, lines, context.shared_by(2 * problem.element_bits.len())),
     }
 }
 
 fn by_lines_within(
-    question: &Question,
+    problem: &Question,
     within: &Question,
     src: &LinearLayout,
     lines: &LinearLayout,
-    means: Means<'_>,
+    context: PlanContext<'_>,
 ) -> Result<Scan, MovementError> {
     let ways = |from: &LinearLayout, to: &LinearLayout| {
-        question.element_bits.iter().map(|&bits| convert(from, to, bits, means)).collect::<Result<Vec<_>, _>>()
+        problem.element_bits.iter().map(|&bits| convert(from, to, bits, context)).collect::<Result<Vec<_>, _>>()
     };
     let (to, back) = (ways(src, lines)?, ways(lines, src)?);
-    let inner = in_place(within, means.target)?;
+    let inner = in_place(within, context.target)?;
     let why = || "whole lines are moved to single lanes and back".to_owned();
-    let moves = to.iter().chain(&back).map(|plan| &plan.figures);
-    let figures = inner.figures.clone().then(moves).with_bound(Bound::default(), why);
-    Ok(Scan { figures, to, back, ..inner })
+    let moves = to.iter().chain(&back).map(|plan| &plan.stats);
+    let stats = inner.stats.clone().then(moves).with_bound(Bound::default(), why);
+    Ok(Scan { stats, to, back, ..inner })
 }
 
 impl Scan {

@@ -5,9 +5,9 @@ use tilewright_kernel::{Builder, Counts, Value};
 use super::super::address::Thread;
 use super::super::source::Source;
 use super::super::tuples::{Combine, exchanged, moved, words};
-use super::super::{Means, MovementError, Plan, convert};
+use super::super::{PlanContext, MovementError, Plan, convert};
 use super::ScanDirection;
-use super::question::{Held, Question};
+use super::problem::{Held, Question};
 use tilewright_target::TargetDescription;
 
 /// How totals are moved and taken in.
@@ -31,25 +31,25 @@ pub(super) struct Totals {
 
 impl Totals {
     /// The steps between warps; `None` if no warp holds a part of the axis.
-    pub(super) fn new(question: &Question, target: &TargetDescription) -> Result<Option<Self>, MovementError> {
-        let lower = question.lower();
-        let upper = question.held[lower..].to_vec();
+    pub(super) fn new(problem: &Question, target: &TargetDescription) -> Result<Option<Self>, MovementError> {
+        let lower = problem.lower();
+        let upper = problem.held[lower..].to_vec();
         if upper.is_empty() {
             return Ok(None);
         }
-        let (registers, lanes) = Question::masks(&question.held[..lower]);
-        let (src, dst) = question.ends(lower)?;
-        let means = Means::of(target).shared_by(question.element_bits.len());
-        let moves = question.element_bits.iter().map(|&bits| convert(&src, &dst, bits, means));
-        let bits = 0..question.register_bits;
+        let (registers, lanes) = Question::masks(&problem.held[..lower]);
+        let (src, dst) = problem.ends(lower)?;
+        let context = PlanContext::of(target).shared_by(problem.element_bits.len());
+        let moves = problem.element_bits.iter().map(|&bits| convert(&src, &dst, bits, context));
+        let bits = 0..problem.register_bits;
         Ok(Some(Self {
             upper,
             registers,
             lanes,
             across: bits.clone().filter(|&bit| registers >> bit & 1 == 0).collect(),
-            lines: bits.filter(|&bit| !question.held.contains(&Held::Register(bit))).collect(),
-            lane_bits: question.lane_bits,
-            direction: question.direction,
+            lines: bits.filter(|&bit| !problem.held.contains(&Held::Register(bit))).collect(),
+            lane_bits: problem.lane_bits,
+            direction: problem.direction,
             moves: moves.collect::<Result<Vec<_>, _>>()?,
         }))
     }
@@ -94,17 +94,17 @@ impl Totals {
         self.of_register(register) == first & mask
     }
 
-    pub(super) fn counts(&self, question: &Question) -> Counts {
-        let tensors = question.element_bits.len() as u64;
+    pub(super) fn counts(&self, problem: &Question) -> Counts {
+        let tensors = problem.element_bits.len() as u64;
         let totals = 1u64 << self.across.len();
         let exchanges = match self.lanes {
             0 => 0,
-            _ => question.element_bits.iter().map(|&bits| words(bits, totals)).sum(),
+            _ => problem.element_bits.iter().map(|&bits| words(bits, totals)).sum(),
         };
         let differing = self.of_threads().len();
         // Blocks that registers say are told apart without selects.
         let chosen = (1u64 << self.lines.len()) << (self.upper.len() - differing);
-        let registers = 0..1usize << question.register_bits;
+        let registers = 0..1usize << problem.register_bits;
         let first = match differing {
             0 => 0,
             _ => registers.filter(|&register| self.may_be_first(register)).count() as u64,

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Figures, Located, Placed};
+use super::{TileStats, Located, Placed};
 use crate::movement::{Bound, SharedBits};
 use tilewright_kernel::{Counts, Element};
 use tilewright_layout::f2::{Columns, Solver, multiply};
@@ -12,7 +12,7 @@ use tilewright_target::Direction;
 /// listed.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Accesses {
-    pub(in super::super) figures: Figures,
+    pub(in super::super) stats: TileStats,
     pub(super) element: Element,
     direction: Direction,
     pub(super) lane_bits: u32,
@@ -31,17 +31,17 @@ pub(in super::super) struct Accesses {
 pub(super) struct Access {
     pub(super) offset: u64,
     pub(super) registers: SmallVec<[u64; 16]>,
-    /// The bits of [`Figures::idle`] in the threads that make it.
+    /// The bits of [`TileStats::idle`] in the threads that make it.
     pub(super) made_by: u64,
 }
 
 impl Accesses {
     /// The accesses that the figures count; `None` where registers do not hold whole vectors.
-    pub(in super::super) fn new(figures: Figures, placed: &Placed<'_>) -> Option<Self> {
+    pub(in super::super) fn new(stats: TileStats, placed: &Placed<'_>) -> Option<Self> {
         let (side, memory) = (placed.side, placed.memory);
-        let parts = match figures.parts.as_deref() {
+        let parts = match stats.parts.as_deref() {
             Some(parts) => parts.clone(),
-            None => placed.plain_parts(figures.width)?,
+            None => placed.plain_parts(stats.width)?,
         };
         let registers = Solver::new(&side.registers);
         let register = |vector: u64| registers.solve(vector).unwrap_or(0);
@@ -54,7 +54,7 @@ impl Accesses {
             steps: parts.steps.iter().map(|&whole| (memory.offset(whole), register(whole))).collect(),
             rounds: side.rounds.iter().map(|&round| register(round)).collect(),
             moved_as: side.registers.iter().map(|&column| register(column)).collect(),
-            figures,
+            stats,
         })
     }
 
@@ -70,7 +70,7 @@ impl Accesses {
                 }
             }
             let registers = (0..self.vector_elements()).map(|element| register ^ multiply(&self.elements, element));
-            let shared = self.figures.shared_by.iter().enumerate();
+            let shared = self.stats.shared_by.iter().enumerate();
             let made_by = shared.fold(0, |bits, (at, by)| bits | (number >> at & 1) << by);
             Access { offset, registers: registers.collect(), made_by }
         })
@@ -78,7 +78,7 @@ impl Accesses {
 
     /// Elements that a lane moves in an access.
     pub(in super::super) fn vector_elements(&self) -> u64 {
-        1 << self.figures.width
+        1 << self.stats.width
     }
 
     /// Bytes that a lane moves in an access.
@@ -88,12 +88,12 @@ impl Accesses {
 
     /// Bytes of which the addresses of accesses are multiples.
     pub(in super::super) fn alignment(&self) -> u64 {
-        1 << self.figures.slot_bits
+        1 << self.stats.slot_bits
     }
 
     /// The row by which registers move; plain accesses where there is none.
     pub(in super::super) fn instruction(&self) -> Option<&str> {
-        self.figures.instruction.as_deref()
+        self.stats.instruction.as_deref()
     }
 
     /// The registers that there are.
@@ -108,7 +108,7 @@ impl Accesses {
 
     /// The counts of a warp whose accesses take so many wavefronts.
     pub(in super::super) fn counts(&self, wavefronts: u64) -> Counts {
-        let issued = self.figures.issued();
+        let issued = self.stats.issued();
         let (plain, by_row) = if self.instruction().is_some() { (0, issued) } else { (issued, 0) };
         match self.direction {
             Direction::Store => Counts {
@@ -125,7 +125,7 @@ impl Accesses {
 
     /// Bits that a lane moves in all accesses.
     pub(in super::super) fn shared_bits(&self) -> SharedBits {
-        let bits = self.figures.elements() * u64::from(self.element.bits());
+        let bits = self.stats.elements() * u64::from(self.element.bits());
         match self.direction {
             Direction::Store => SharedBits { stored: bits, loaded: 0 },
             Direction::Load => SharedBits { stored: 0, loaded: bits },
@@ -138,12 +138,12 @@ impl Accesses {
             Direction::Store => ("stores", counts.wavefronts_stored, bound.wavefronts_stored),
             Direction::Load => ("loads", counts.wavefronts_loaded, bound.wavefronts_loaded),
         };
-        let copies = if self.figures.idle & ((1 << self.lane_bits) - 1) == 0 {
+        let copies = if self.stats.idle & ((1 << self.lane_bits) - 1) == 0 {
             ""
         } else {
             ", and lanes that hold copies sit out: a share for each costs selects"
         };
-        let (bytes, each) = (self.bytes(), self.figures.each);
+        let (bytes, each) = (self.bytes(), self.stats.each);
         let reason = format!(
             "{what}: {have} wavefronts against {least}: each access moves {bytes} bytes a lane in {each} wavefronts{copies}"
         );

@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::figures::Parts;
-use super::{Figures, Located, Memory, Source, Tile};
+use super::stats::Parts;
+use super::{TileStats, Located, Memory, Source, Tile};
 use tilewright_layout::f2::{Columns, Subspace, multiply};
 use tilewright_target::TargetDescription;
 
@@ -27,17 +27,17 @@ impl<'a> Placed<'a> {
 
     /// The accesses by a tile, of which registers number slots the first that lie whole slots apart;
     /// `None` where the tile does not divide the side.
-    pub(in super::super) fn by(&self, tile: &Tile<'_>) -> Option<Figures> {
+    pub(in super::super) fn by(&self, tile: &Tile<'_>) -> Option<TileStats> {
         let vector_bits = self.fits(tile)?;
         if tile.name.is_none() {
-            return self.figures(tile, None);
+            return self.stats(tile, None);
         }
         let first: Choice = (0..tile.held_slots()).collect();
-        self.figures(tile, Some(self.parts(tile, &self.whole(vector_bits)?, &first)?))
+        self.stats(tile, Some(self.parts(tile, &self.whole(vector_bits)?, &first)?))
     }
 
     /// The same, where those registers number slots that make the fewest wavefronts.
-    pub(in super::super) fn best_by(&self, tile: &Tile<'_>) -> Option<Figures> {
+    pub(in super::super) fn best_by(&self, tile: &Tile<'_>) -> Option<TileStats> {
         let mut best = self.by(tile)?;
         let phases = 1 << tile.slots.len().saturating_sub(tile.bank_row(self.target)?.phase.len());
         if tile.held_slots() == 0 || best.each <= phases {
@@ -46,7 +46,7 @@ impl<'a> Placed<'a> {
         let whole = self.whole(tile.slot_bits() - self.side.byte_bits())?;
         for choice in choices(whole.len(), tile.held_slots()).into_iter().skip(1).take(MOST_CHOICES) {
             let parts = self.parts(tile, &whole, &choice);
-            if let Some(other) = parts.and_then(|parts| self.figures(tile, Some(parts)))
+            if let Some(other) = parts.and_then(|parts| self.stats(tile, Some(parts)))
                 && other.each < best.each
             {
                 best = other;
@@ -132,7 +132,7 @@ impl<'a> Placed<'a> {
         Some(Parts { elements, slots: Columns::new(), steps: self.whole(width)? })
     }
 
-    fn figures(&self, tile: &Tile<'_>, parts: Option<Parts>) -> Option<Figures> {
+    fn stats(&self, tile: &Tile<'_>, parts: Option<Parts>) -> Option<TileStats> {
         let (side, lane_bits) = (self.side, self.side.lane_bits as usize);
         let column = |(bit, source): (usize, &Source)| match *source {
             Source::Lane(lane) => Some(self.offsets[lane as usize]),
@@ -143,7 +143,7 @@ impl<'a> Placed<'a> {
         let addresses: Columns = lanes.chain(self.offsets[lane_bits..].iter().copied()).collect();
         let width = tile.held_bits - side.byte_bits();
         let numbered = side.span.dimension().checked_sub(width)?;
-        let mut figures = Figures {
+        let mut stats = TileStats {
             instruction: tile.name.map(str::to_owned),
             addresses,
             slots,
@@ -155,8 +155,8 @@ impl<'a> Placed<'a> {
             shared_by: side.alike().take(numbered as usize).collect(),
             parts: parts.map(Box::new),
         };
-        figures.each = self.wavefronts(&figures, tile.bank_row(self.target)?, 0);
-        Some(figures)
+        stats.each = self.wavefronts(&stats, tile.bank_row(self.target)?, 0);
+        Some(stats)
     }
 }
 

@@ -9,7 +9,7 @@ use tilewright_layout::Padding;
 impl Accesses {
     fn addresses(&self, builder: &mut Builder, thread: Thread, buffer: Value, padding: &[Padding]) -> LinearAddress {
         let bytes = u64::from(self.element.bits() / 8);
-        let columns: Vec<u64> = self.figures.addresses.iter().map(|column| column * bytes).collect();
+        let columns: Vec<u64> = self.stats.addresses.iter().map(|column| column * bytes).collect();
         LinearAddress::new(builder, thread, buffer, &columns, bytes).padded(padding)
     }
 }
@@ -63,7 +63,7 @@ impl<'a> Stores<'a> {
     fn active(&mut self, builder: &mut Builder, made_by: u64) -> Option<Value> {
         let known = self.makers.iter().find(|(maker, _)| *maker == made_by).map(|&(_, active)| active);
         known.unwrap_or_else(|| {
-            let active = self.thread.has(builder, self.accesses.figures.idle, made_by);
+            let active = self.thread.has(builder, self.accesses.stats.idle, made_by);
             self.makers.push((made_by, active));
             active
         })

@@ -62,7 +62,7 @@ impl Located {
     }
 
     /// Log2 of the accesses of which a warp makes its share, where 2^`numbered` reach all that a lane holds:
-    /// warps that hold the same share them, as [`super::Figures`] count.
+    /// warps that hold the same share them, as [`super::TileStats`] count.
     pub(in super::super) fn share(&self, numbered: u32) -> u32 {
         numbered - self.alike().count().min(numbered as usize) as u32
     }

@@ -2,7 +2,7 @@
 //! the elements of one block are chosen for as if they were all.
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{Accessor, Constraints, choose_memory};
+use tilewright_plan::movement::{Accessor, Constraints, choose_shared_layout};
 
 use tilewright_testkit::machines::machine;
 
@@ -21,7 +21,7 @@ fn in_blocks(registers: usize, lanes: usize) -> LinearLayout {
 #[test]
 fn each_block_keeps_its_own_part() {
     let accessors = [Accessor::store(in_blocks(0, 1)), Accessor::load(in_blocks(1, 0))];
-    let choice = choose_memory(&accessors, 32, &Constraints::default(), &machine()).expect("a choice");
+    let choice = choose_shared_layout(&accessors, 32, &Constraints::default(), &machine()).expect("a choice");
     let chosen = choice.chosen();
     assert_eq!((chosen.wavefronts(), chosen.excess(), choice.gap()), (16, 0, 0));
     let linear = &chosen.memory.linear;
@@ -32,7 +32,7 @@ fn each_block_keeps_its_own_part() {
 #[test]
 fn accessors_of_other_tensors_or_blocks_are_refused() {
     let refused = |accessors: &[Accessor]| {
-        choose_memory(accessors, 32, &Constraints::default(), &machine()).expect_err("a refusal").to_string()
+        choose_shared_layout(accessors, 32, &Constraints::default(), &machine()).expect_err("a refusal").to_string()
     };
     assert!(refused(&[]).contains("name at least one accessor"));
     let alone = LinearLayout::from_bases(
@@ -41,6 +41,6 @@ fn accessors_of_other_tensors_or_blocks_are_refused() {
     );
     let alone = alone.expect("sizes fit");
     assert!(refused(&[Accessor::store(in_blocks(0, 1)), Accessor::load(alone.clone())]).contains("along block"));
-    let other = choose_memory(&[Accessor::store(alone)], 4, &Constraints::default(), &machine());
+    let other = choose_shared_layout(&[Accessor::store(alone)], 4, &Constraints::default(), &machine());
     assert!(other.expect_err("half bytes").to_string().contains("4 bits"));
 }

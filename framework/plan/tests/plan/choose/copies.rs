@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, Means, MemoryChoice, SharedLayoutCandidate,
-    access_shared, choose_memory,
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, PlanContext, MemoryChoice, SharedLayoutCandidate,
+    access_shared, choose_shared_layout,
 };
 use tilewright_target::Direction;
 use tilewright_verify::{check_emulated, load_case, store_case};
@@ -66,24 +66,24 @@ fn units(fetched: &LinearLayout, columns: u64, bytes: u64, vector: u64, unit: u6
 }
 
 /// Runs all accesses on the emulator.
-pub fn prove<'a>(candidate: &SharedLayoutCandidate, asked: &[Accessor], bits: u32, means: impl Into<Means<'a>>) {
-    let means = means.into();
+pub fn prove<'a>(candidate: &SharedLayoutCandidate, asked: &[Accessor], bits: u32, context: impl Into<PlanContext<'a>>) {
+    let context = context.into();
     for (at, accessor) in asked.iter().enumerate() {
         let own = candidate.fetch.as_ref().filter(|_| accessor.copy.is_some()).map(|fetch| &fetch.layout);
         let layout = own.unwrap_or(&accessor.layout);
-        let means = if accessor.copy.is_some() { means.with_instructions(&[]) } else { means };
-        let plan = access_shared(layout, &candidate.memory, bits, accessor.direction, means).expect("a plan");
+        let context = if accessor.copy.is_some() { context.with_instructions(&[]) } else { context };
+        let plan = access_shared(layout, &candidate.memory, bits, accessor.direction, context).expect("a plan");
         let executed = match accessor.direction {
             Direction::Store => {
                 store_case(layout, &candidate.memory, bits, &plan)
-                    .and_then(|case| check_emulated(&case, means))
+                    .and_then(|case| check_emulated(&case, context))
                     .expect("memory")
                     .counts
                     .wavefronts_stored
             }
             Direction::Load => {
                 load_case(layout, &candidate.memory, bits, &plan)
-                    .and_then(|case| check_emulated(&case, means))
+                    .and_then(|case| check_emulated(&case, context))
                     .expect("registers")
                     .counts
                     .wavefronts_loaded
@@ -98,7 +98,7 @@ fn of_kind(choice: &MemoryChoice, kind: Kind) -> &SharedLayoutCandidate {
 }
 
 /// 16x16 words; a copy fetches two rows of eight lanes' pairs... the readers want columns.
-fn question() -> (Vec<Accessor>, LinearLayout) {
+fn problem() -> (Vec<Accessor>, LinearLayout) {
     let fetched = plane([4, 4], &[along(1, 0..1), along(0, 0..2)].concat(), &along(1, 1..4), &along(0, 2..4));
     let columns = plane([4, 4], &[along(1, 0..2), along(0, 3..4)].concat(), &along(0, 0..3), &along(1, 2..4));
     (vec![copied(&fetched, [16, 16], 64), Accessor::load(columns)], fetched)
@@ -106,8 +106,8 @@ fn question() -> (Vec<Accessor>, LinearLayout) {
 
 #[test]
 fn padding_and_permuted_fetches_keep_the_copy_consecutive() {
-    let (asked, fetched) = question();
-    let choice = choose_memory(&asked, 32, &Constraints::default(), &machine()).expect("a choice");
+    let (asked, fetched) = problem();
+    let choice = choose_shared_layout(&asked, 32, &Constraints::default(), &machine()).expect("a choice");
     let (plain, padded) = (of_kind(&choice, Kind::Plain), of_kind(&choice, Kind::Padding));
     let permuted = of_kind(&choice, Kind::PermutedGlobal);
     is_consecutive(&fetched, plain, 2);
@@ -132,8 +132,8 @@ fn padding_and_permuted_fetches_keep_the_copy_consecutive() {
 
 #[test]
 fn padding_alone_takes_the_fewest_bytes_that_keep_accesses_whole() {
-    let (asked, _) = question();
-    let choice = choose_memory(&asked, 32, &Constraints::only(Kind::Padding), &machine()).expect("a choice");
+    let (asked, _) = problem();
+    let choice = choose_shared_layout(&asked, 32, &Constraints::only(Kind::Padding), &machine()).expect("a choice");
     let chosen = choice.chosen();
     assert_eq!((chosen.kind, chosen.excess()), (Kind::Padding, 0));
     // A warp writes 16 words at a time.
@@ -143,7 +143,7 @@ fn padding_alone_takes_the_fewest_bytes_that_keep_accesses_whole() {
         let mut memory = chosen.memory.clone();
         memory.padding[0].padding = less;
         let plan = access_shared(&asked[1].layout, &memory, 32, Direction::Load, &machine()).expect("a plan");
-        assert!(plan.figures.counts.wavefronts_loaded > chosen.accessors[1].wavefronts);
+        assert!(plan.stats.counts.wavefronts_loaded > chosen.accessors[1].wavefronts);
     }
 }
 
@@ -151,8 +151,8 @@ fn padding_alone_takes_the_fewest_bytes_that_keep_accesses_whole() {
 fn a_fetch_that_touches_more_units_never_wins() {
     // One lane fetches one word of a row of eight; a permutation of what lanes fetch across rows would
     // touch more units, which no wavefront is worth.
-    let (asked, _) = question();
-    let choice = choose_memory(&asked, 32, &Constraints::default(), &machine()).expect("a choice");
+    let (asked, _) = problem();
+    let choice = choose_shared_layout(&asked, 32, &Constraints::default(), &machine()).expect("a choice");
     let open = choice.candidates.iter().filter(|candidate| candidate.closed.is_none());
     let extra = |c: &SharedLayoutCandidate| c.fetch.as_ref().map_or(0, |fetch| fetch.units - fetch.straight_units);
     let scores: Vec<_> = open.map(|c| (extra(c), c.wavefronts(), c.bytes)).collect();
@@ -161,7 +161,7 @@ fn a_fetch_that_touches_more_units_never_wins() {
 
 #[test]
 fn what_no_copy_can_do_is_refused() {
-    let ask = |accessor| choose_memory(&[accessor], 32, &Constraints::default(), &machine()).expect_err("a refusal");
+    let ask = |accessor| choose_shared_layout(&[accessor], 32, &Constraints::default(), &machine()).expect_err("a refusal");
     let rows = plane([2, 3], &along(0, 0..2), &along(1, 0..3), &[]);
     let loads = Accessor { direction: Direction::Load, ..copied(&rows, [4, 8], 32) };
     assert!(ask(loads).to_string().contains("and it stores"));

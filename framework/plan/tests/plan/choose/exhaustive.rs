@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use tilewright_layout::LinearLayout;
 use tilewright_layout::f2::Subspace;
-use tilewright_plan::movement::{Accessor, Constraints, Kind, choose_memory};
+use tilewright_plan::movement::{Accessor, Constraints, Kind, choose_shared_layout};
 use tilewright_target::{Direction, TargetDescription};
 
 use super::brute::Accesses;
@@ -138,7 +138,7 @@ fn check(case: &Case, source: &mut SplitMix64) {
         })
         .collect();
     let choice =
-        choose_memory(&asked, case.element_bits, &Constraints::only(Kind::Swizzle), &target).expect("a choice");
+        choose_shared_layout(&asked, case.element_bits, &Constraints::only(Kind::Swizzle), &target).expect("a choice");
     let chosen = choice.chosen();
     let accesses: Vec<(Accesses, u64)> =
         accessors.iter().map(|(layout, direction, weight)| (Accesses::of(layout, *direction), *weight)).collect();

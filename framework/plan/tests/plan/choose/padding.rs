@@ -3,7 +3,7 @@
 
 use tilewright_layout::{Dim, LinearLayout, Padding};
 use tilewright_plan::movement::access_shared;
-use tilewright_plan::movement::{Accessor, Constraints, Kind, choose_memory};
+use tilewright_plan::movement::{Accessor, Constraints, Kind, choose_shared_layout};
 use tilewright_target::Direction;
 use tilewright_verify::{check_emulated, load_case, store_case};
 
@@ -46,7 +46,7 @@ fn check(sizes: [u32; 2], element_bits: u32, excess: u64, accessors: &[(LinearLa
         .collect();
     let constraints = Constraints { excess, ..Constraints::only(Kind::Padding) };
     let target = machine();
-    let choice = choose_memory(&asked, element_bits, &constraints, &target).expect("a choice");
+    let choice = choose_shared_layout(&asked, element_bits, &constraints, &target).expect("a choice");
     let chosen = choice.chosen();
     let accesses: Vec<Accesses> =
         accessors.iter().map(|(layout, direction)| Accesses::of(layout, *direction)).collect();
@@ -121,7 +121,7 @@ fn bytes_have_a_limit() {
         .collect();
     let within = |bytes| {
         let constraints = Constraints { max_bytes: Some(bytes), ..Constraints::only(Kind::Padding) };
-        choose_memory(&asked, 32, &constraints, &machine())
+        choose_shared_layout(&asked, 32, &constraints, &machine())
     };
     let less = within(270).expect("fewer gaps");
     assert!(less.chosen().bytes <= 270 && less.gap() > 0);

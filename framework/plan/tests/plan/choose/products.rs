@@ -4,7 +4,7 @@
 use tilewright_layout::cute;
 use tilewright_layout::{LinearLayout, MemoryLayout, Padding};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, MemoryChoice, access_shared, choose_memory,
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, MemoryChoice, access_shared, choose_shared_layout,
 };
 use tilewright_target::TargetDescription;
 
@@ -20,7 +20,7 @@ fn product((file, text): (&str, &str)) -> TargetDescription {
 }
 
 fn proven(accessors: &[Accessor], bits: u32, constraints: &Constraints, target: &TargetDescription) -> MemoryChoice {
-    let choice = choose_memory(accessors, bits, constraints, target).expect("a choice");
+    let choice = choose_shared_layout(accessors, bits, constraints, target).expect("a choice");
     for candidate in &choice.candidates {
         prove(candidate, accessors, bits, target);
     }
@@ -106,7 +106,7 @@ fn several_readers_share_a_layout() {
     // What is best for any two of them is no better for all.
     for pair in [[0, 1], [0, 2], [1, 2]] {
         let pair: Vec<Accessor> = pair.iter().map(|&at| accessors[at].clone()).collect();
-        let of_two = choose_memory(&pair, 16, &Constraints::default(), &a100).expect("a choice");
+        let of_two = choose_shared_layout(&pair, 16, &Constraints::default(), &a100).expect("a choice");
         let for_all: u64 = (accessors.iter())
             .map(|one| one.weight * taken(std::slice::from_ref(one), &of_two.chosen().memory, 16, &a100))
             .sum();

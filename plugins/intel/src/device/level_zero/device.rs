@@ -7,7 +7,7 @@ use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
 use tilewright_plugin::{
-    Artifact, Device, DeviceBuffer, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, Ledger, LoadedCode,
+    Artifact, Device, DeviceBuffer, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, HandleTable, LoadedCode,
 };
 
 use super::found::Found;
@@ -26,7 +26,7 @@ const MAGIC: [u8; 4] = 0x0723_0203u32.to_le_bytes();
 
 /// A device of a driver. Objects are released in the order of the fields.
 pub(super) struct LevelZeroDevice {
-    given: Ledger<Owned, Owned>,
+    given: HandleTable<Owned, Owned>,
     /// Commands, each of which has ended when its call returns.
     list: Owned,
     pool: Owned,
@@ -46,7 +46,7 @@ impl LevelZeroDevice {
         check("zeContextCreate", code)?;
         let context = Arc::new(Context { functions, object });
         let (list, pool) = (list(&context, about.device)?, pool(&context)?);
-        Ok(Self { given: Ledger::default(), list, pool, context, about })
+        Ok(Self { given: HandleTable::default(), list, pool, context, about })
     }
 
     fn functions(&self) -> &Functions {

@@ -18,7 +18,7 @@ use cl3::event::{
 use cl3::kernel::set_kernel_arg;
 use cl3::memory::{CL_MEM_READ_WRITE, create_buffer, release_mem_object};
 use tilewright_plugin::{
-    Artifact, Device, DeviceBuffer, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, Ledger, LoadedCode,
+    Artifact, Device, DeviceBuffer, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, HandleTable, LoadedCode,
 };
 
 use super::found::Found;
@@ -30,7 +30,7 @@ const INVALID_BUFFER_SIZE: i32 = cl3::error_codes::CL_INVALID_BUFFER_SIZE;
 
 /// A device of a driver. Objects are released in the order of the fields.
 pub(super) struct OpenClDevice {
-    given: Ledger<Handle, Handle>,
+    given: HandleTable<Handle, Handle>,
     /// Products of matrices and loads of blocks, by the functions that they are.
     products: HashMap<BTreeSet<String>, Handle>,
     queue: Handle,
@@ -41,7 +41,7 @@ pub(super) struct OpenClDevice {
 impl OpenClDevice {
     pub(super) fn open(about: Arc<Found>) -> Result<Self, DeviceError> {
         let (context, queue) = program::context_and_queue(about.id as *mut c_void)?;
-        Ok(Self { given: Ledger::default(), products: HashMap::new(), queue, context, about })
+        Ok(Self { given: HandleTable::default(), products: HashMap::new(), queue, context, about })
     }
 
     fn id(&self) -> *mut c_void {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 use tilewright_plugin::{
-    Artifact, Device, DeviceBuffer, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, Ledger,
+    Artifact, Device, DeviceBuffer, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, HandleTable,
     LoadedCode,
 };
 use tilewright_target::TargetDescription;
@@ -18,7 +18,7 @@ use super::owned::{Context, Event, Memory, Module};
 
 /// A GPU of the driver.
 pub(super) struct CudaDevice {
-    given: Ledger<Memory, Module>,
+    given: HandleTable<Memory, Module>,
     context: Arc<Context>,
     name: String,
     /// Of the driver, as it says it: 1000 for each major, 10 for each minor.
@@ -51,7 +51,7 @@ impl CudaDevice {
         let context = Arc::new(Context::of(device)?);
         let name = format!("{name} (GPU {device}; CUDA driver {}.{})", version / 1000, version % 1000 / 10);
         let static_bytes = target.shared.static_bytes.into();
-        Ok(Self { given: Ledger::default(), context, name, version, static_bytes })
+        Ok(Self { given: HandleTable::default(), context, name, version, static_bytes })
     }
 
     /// What the arguments of a kernel are to the driver.

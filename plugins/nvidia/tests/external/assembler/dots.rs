@@ -5,7 +5,7 @@ use crate::prelude::*;
 use tilewright_vendor_testkit::dots::{accumulating_assembly, planned, question_of};
 
 fn assembled(target: &NvidiaTarget, architecture: &str, plan: &Contraction) -> String {
-    let name = format!("{:?} by {}", [plan.question.a, plan.question.b], plan.unit_name());
+    let name = format!("{:?} by {}", [plan.problem.a, plan.problem.b], plan.unit_name());
     let said = assemble(&name, architecture, &accumulating_assembly(target, plan));
     assert!(said.contains("0 bytes spill stores, 0 bytes spill loads"), "{name}: {said}");
     said

@@ -34,6 +34,6 @@ pub fn every_row_is_assembled() {
 
 pub fn rows_of_tensor_memory_are_assembled() {
     let target = crate::prelude::target("b200");
-    let means = means(&target);
-    is_assembled("rows of tensor memory", &target, &tensor_instructions::issue_of_samples(means));
+    let context = context(&target);
+    is_assembled("rows of tensor memory", &target, &tensor_instructions::issue_of_samples(context));
 }

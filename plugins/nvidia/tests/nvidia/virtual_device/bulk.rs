@@ -5,7 +5,7 @@ use crate::virtual_device::bench::device_of;
 use crate::virtual_device::bench::{Shape, artifact, fault, words};
 use tilewright_kernel::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
 use tilewright_plugin::EncodedMap;
-use tilewright_target::{BoxOperand, Mix};
+use tilewright_target::{TensorCopyOperand, XorSwizzle};
 use tilewright_verify::{TestCase, box_copy_case, box_origins, span_copy_case};
 
 /// A kernel that takes a map and a pointer; one lane is `%one`, and `b` an mbarrier of one arrival.
@@ -32,7 +32,7 @@ const SHOW: &str = "mul.lo.u32 %r3, %lane, 8; mov.u32 %r4, box; add.u32 %r4, %r4
 /// the pointer, and in the tensor, afterwards.
 fn run(body: &str, mode: u32, outside: Outside) -> Result<[Vec<u32>; 2], DeviceError> {
     let (_, mut device) = device_of("h100");
-    let map = TensorMap { element_bits: 32, box_sizes: vec![16, 4], mix: Mix::default(), outside };
+    let map = TensorMap { element_bits: 32, box_sizes: vec![16, 4], mix: XorSwizzle::default(), outside };
     let mut made = artifact(&kernel(body), "k", Shape::warps(1));
     made.kernels[0].maps = vec![EncodedMap { parameter: 0, map, mode: Some(mode), rows: None }];
     made.kernels[0].parameters = Some(vec![0, 64]);
@@ -137,7 +137,7 @@ fn spans_are_of_whole_grains() {
     assert!(wrong("[w], [%io], 16, [w]").contains("none was made"));
 }
 
-fn box_operand(row: &Instruction) -> Option<&BoxOperand> {
+fn box_operand(row: &Instruction) -> Option<&TensorCopyOperand> {
     row.operands.iter().find_map(|operand| match operand {
         Operand::Box(operand) => Some(operand),
         _ => None,

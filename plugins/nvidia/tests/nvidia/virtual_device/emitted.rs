@@ -43,7 +43,7 @@ fn conversions_are_right_and_as_planned() {
 pub fn check_conversions_are_right_and_as_planned(answers: Answers) {
     let sample = include_str!("../../../../testkit/data/conversions.jsonl");
     let target = target("a100");
-    let means = means(&target);
+    let context = context(&target);
     let (mut shown, mut large) = (0, 0);
     for row in answers.rows(sample, "oracle/conversions.jsonl") {
         let name = row["id"].as_str().unwrap();
@@ -53,22 +53,22 @@ pub fn check_conversions_are_right_and_as_planned(answers: Answers) {
             // Clusters, and warps of other sizes, are other products'.
             continue;
         }
-        let plan = match movement::convert(&src, &dst, bits, means) {
+        let plan = match movement::convert(&src, &dst, bits, context) {
             Ok(plan) => plan,
             Err(MovementError::Impossible { .. }) => continue,
             Err(error) => panic!("{name}: {error}"),
         };
-        let kernel = conversion_kernel("convert", [&src, &dst], bits, &plan, means).unwrap();
+        let kernel = conversion_kernel("convert", [&src, &dst], bits, &plan, context).unwrap();
         if kernel.statements().len() > MOST_OPERATIONS {
             large += 1;
             continue;
         }
         let mut device = device();
-        conversion_case([&src, &dst], bits, &plan, means)
+        conversion_case([&src, &dst], bits, &plan, context)
             .and_then(|case| check(&case, &target, &mut device))
             .unwrap_or_else(|wrong| panic!("{name}, path {}: {wrong}", plan.path));
         let executed = &device.report().counts;
-        assert_eq!(compared(executed), compared(&plan.figures.counts), "{name}, path {}: {executed:?}", plan.path);
+        assert_eq!(compared(executed), compared(&plan.stats.counts), "{name}, path {}: {executed:?}", plan.path);
         shown += 1;
     }
     eprintln!("{shown} conversions were shown, {large} have more than {MOST_OPERATIONS} operations");

@@ -15,7 +15,7 @@ fn every_row_multiplies() {
     });
     let mut ran = 0;
     for row in chosen {
-        let proof = instruction_case(row, means(&target)).and_then(|case| check(&case, &target, &mut device));
+        let proof = instruction_case(row, context(&target)).and_then(|case| check(&case, &target, &mut device));
         proof.unwrap_or_else(|wrong| panic!("{}: {wrong}", row.name));
         ran += 1;
     }

@@ -3,7 +3,7 @@
 use super::distance::Groups;
 use crate::movement::choose::swizzle::ScratchLayout;
 use crate::movement::convert::shared::Scratch;
-use crate::movement::{Bound, PlanFigures};
+use crate::movement::{Bound, PlanStats};
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
 
@@ -44,12 +44,12 @@ impl Exchanged {
         Counts { barriers: 0, cluster_barriers: 2 * self.scratch.rounds(), ..within }
     }
 
-    pub(super) fn figures(&self, bound: Bound, warps: u64, target: &TargetDescription) -> PlanFigures {
-        let mut figures = self.scratch.figures(self.counts(target), bound, warps, target);
-        if self.copies && figures.counts.wavefronts_stored > bound.wavefronts_stored {
+    pub(super) fn stats(&self, bound: Bound, warps: u64, target: &TargetDescription) -> PlanStats {
+        let mut stats = self.scratch.stats(self.counts(target), bound, warps, target);
+        if self.copies && stats.counts.wavefronts_stored > bound.wavefronts_stored {
             let also = |why: String| why + "; blocks store what others hold too, or nobody needs";
-            figures.above_bound = figures.above_bound.map(also);
+            stats.above_bound = stats.above_bound.map(also);
         }
-        figures
+        stats
     }
 }

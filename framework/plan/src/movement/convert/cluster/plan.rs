@@ -6,7 +6,7 @@ use crate::movement::conversion::Side;
 use crate::movement::convert::plan::{Path, Plan, Steps};
 use crate::movement::convert::shared::within;
 use crate::movement::tile::Reach;
-use crate::movement::{Conversion, Means, bound};
+use crate::movement::{Conversion, PlanContext, bound};
 use tilewright_layout::f2::Subspace;
 use tilewright_target::TargetDescription;
 
@@ -15,8 +15,8 @@ pub(crate) fn is_asked(conversion: &Conversion) -> bool {
     conversion.origin.is_none()
 }
 
-pub(crate) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, String> {
-    let target = means.target;
+pub(crate) fn plan(conversion: &Conversion, context: &PlanContext<'_>) -> Result<Plan, String> {
+    let target = context.target;
     let block_bits = conversion.src.blocks.len() as u32;
     has_clusters(target, block_bits)?;
     let distances = Distances::of(conversion).ok_or("blocks need elements that no block holds")?;
@@ -24,13 +24,13 @@ pub(crate) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, S
     let groups = distances.groups();
     let local = distances.within_block(conversion, &groups);
     let bound = match leaves {
-        true => bound::of_cluster(conversion, means),
-        false => bound::of_shared(conversion, means),
+        true => bound::of_cluster(conversion, context),
+        false => bound::of_shared(conversion, context),
     };
     let distances = distances.of_threads();
     let lanes = distances[..conversion.lane_bits as usize].iter().copied().collect();
     let reach = Reach { leaves, lanes, times: groups.bits() };
-    let scratch = within(&local, reach, &bound, means)?;
+    let scratch = within(&local, reach, &bound, context)?;
     let exchanged = Exchanged {
         scratch,
         groups,
@@ -42,9 +42,9 @@ pub(crate) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, S
         leaves,
         copies: holds_copies(&conversion.src),
     };
-    let figures = exchanged.figures(bound, conversion.warps(), target);
+    let stats = exchanged.stats(bound, conversion.warps(), target);
     let path = if leaves { Path::Cluster } else { Path::Shared };
-    Ok(Plan { path, figures, steps: Steps::Cluster(Box::new(exchanged)) })
+    Ok(Plan { path, stats, steps: Steps::Cluster(Box::new(exchanged)) })
 }
 
 /// Whether the blocks hold the same elements as others, wholly or in part.

@@ -6,7 +6,7 @@ use super::words::WORD_BITS;
 use crate::movement::bound;
 use crate::movement::convert::plan::{Path, Plan, Steps};
 use crate::movement::price::cost;
-use crate::movement::{Conversion, PlanFigures};
+use crate::movement::{Conversion, PlanStats};
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
 
@@ -32,7 +32,7 @@ fn priced(conversion: &Conversion, exchanges: Exchanges, target: &TargetDescript
     let cost = cost(&issued, conversion.warps(), exchanges.stages(), target);
     Plan {
         path: if counts.exchanges == 0 { Path::Register } else { Path::Shuffle },
-        figures: PlanFigures { counts, cost, ..PlanFigures::default() }
+        stats: PlanStats { counts, cost, ..PlanStats::default() }
             .with_bound(bound, || exchanges.why_above(bound.exchanges)),
         steps: Steps::Exchanges(Box::new(exchanges)),
     }

@@ -95,9 +95,9 @@ impl Search<'_> {
         if few_selects.is_none() && few_exchanges.is_none() && self.reason.is_none() {
             self.reason = Some("threads ask one thread for several words in any order".to_owned());
         }
-        let question = Question { conversion: self.conversion, words: &words, map: &map, moves, xors: self.xors };
+        let problem = Question { conversion: self.conversion, words: &words, map: &map, moves, xors: self.xors };
         for columns in few_selects.iter().chain(&few_exchanges) {
-            if let Some(better) = question.best(columns, self.most) {
+            if let Some(better) = problem.best(columns, self.most) {
                 self.most = self.most.min(slots(&better.counts()));
                 self.best = Some(better);
             }

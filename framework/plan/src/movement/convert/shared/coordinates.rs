@@ -6,7 +6,7 @@ use tilewright_target::Direction;
 
 use super::super::super::conversion::Side;
 use super::super::super::tile::Located;
-use super::super::super::{Conversion, Means};
+use super::super::super::{Conversion, PlanContext};
 
 /// The elements of a block: the first `kept` bits are in memory at one time, the bits above number
 /// rounds.
@@ -19,19 +19,19 @@ pub(super) struct Coordinates {
 
 impl Coordinates {
     /// Coordinates in which as few rounds are needed as the scratch memory allows.
-    pub(super) fn new(conversion: &Conversion, means: &Means<'_>) -> Result<Self, String> {
+    pub(super) fn new(conversion: &Conversion, context: &PlanContext<'_>) -> Result<Self, String> {
         let (src, dst) = (&conversion.src, &conversion.dst);
         let of = |side: &Side| Subspace::span(side.registers.iter().chain(&side.threads).copied());
         let all = of(src);
         if !of(dst).basis().iter().all(|&column| all.contains(column)) {
             return Err("a block needs elements that it does not hold".to_owned());
         }
-        let elements = means.scratch_bytes / conversion.element_bytes();
+        let elements = context.scratch_bytes / conversion.element_bytes();
         let room = elements.checked_ilog2().ok_or("there is no shared memory")?;
         let rounds = all.dimension().saturating_sub(room);
         let mut taken = Subspace::span(src.threads.iter().chain(&dst.threads).copied());
         let mut kept: Columns = taken.basis().iter().copied().collect();
-        let numbering = numbering(conversion, &mut taken, rounds, all.dimension(), means)?;
+        let numbering = numbering(conversion, &mut taken, rounds, all.dimension(), context)?;
         let registers = src.registers.iter().chain(&dst.registers).copied();
         kept.extend(registers.filter(|&column| taken.insert(column)));
         kept.sort_by_key(|vector| vector.trailing_zeros());
@@ -53,7 +53,7 @@ fn numbering(
     taken: &mut Subspace,
     rounds: u32,
     dimension: u32,
-    means: &Means<'_>,
+    context: &PlanContext<'_>,
 ) -> Result<Columns, String> {
     let mut numbering = Columns::new();
     if rounds == 0 {
@@ -70,7 +70,7 @@ fn numbering(
         return Ok(numbering);
     }
     let need = conversion.element_bytes() << dimension;
-    let (have, found) = (means.scratch_bytes, numbering.len());
+    let (have, found) = (context.scratch_bytes, numbering.len());
     Err(format!(
         "{need} bytes of scratch are needed and {have} are there; the layouts share {found} register bits by which \
          to split the work, {rounds} are needed"

@@ -6,21 +6,21 @@ use crate::movement::bound;
 use crate::movement::choose::swizzle::ScratchLayout;
 use crate::movement::convert::plan::{Path, Plan, Steps};
 use crate::movement::price::slots;
-use crate::movement::tile::{Accesses, Figures, Located, Memory, Placed, Reach, Tile};
-use crate::movement::{Conversion, Means};
+use crate::movement::tile::{Accesses, TileStats, Located, Memory, Placed, Reach, Tile};
+use crate::movement::{Conversion, PlanContext};
 use smallvec::SmallVec;
 use tilewright_kernel::{Counts, Scope};
 use tilewright_layout::f2::multiply;
 use tilewright_target::{Direction, TargetDescription};
 
-pub(crate) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, String> {
+pub(crate) fn plan(conversion: &Conversion, context: &PlanContext<'_>) -> Result<Plan, String> {
     if conversion.src.blocks != conversion.dst.blocks {
         return Err("elements cross blocks".to_owned());
     }
-    let bound = bound::of_shared(conversion, means);
-    let scratch = within(conversion, Reach::default(), &bound, means)?;
-    let figures = scratch.figures(scratch.counts(means.target), bound, conversion.warps(), means.target);
-    Ok(Plan { path: Path::Shared, figures, steps: Steps::Scratch(Box::new(scratch)) })
+    let bound = bound::of_shared(conversion, context);
+    let scratch = within(conversion, Reach::default(), &bound, context)?;
+    let stats = scratch.stats(scratch.counts(context.target), bound, conversion.warps(), context.target);
+    Ok(Plan { path: Path::Shared, stats, steps: Steps::Scratch(Box::new(scratch)) })
 }
 
 /// What goes through the memory of a block: the source's registers and threads store, the destination's load, of
@@ -29,16 +29,16 @@ pub(crate) fn within(
     conversion: &Conversion,
     reach: Reach,
     bound: &bound::Bound,
-    means: &Means<'_>,
+    context: &PlanContext<'_>,
 ) -> Result<Scratch, String> {
-    let target = means.target;
-    let coordinates = Coordinates::new(conversion, means)?;
+    let target = context.target;
+    let coordinates = Coordinates::new(conversion, context)?;
     let src = coordinates.located(conversion, &conversion.src, Direction::Store);
     let dst = Located { reach, ..coordinates.located(conversion, &conversion.dst, Direction::Load) };
     let plain = |direction| Tile::plain(target, direction, conversion.element, conversion.lane_bits);
     let (stores, loads) = (plain(Direction::Store), plain(Direction::Load));
     let sides = Sides { conversion, coordinates: &coordinates, src: &src, dst: &dst, stores, loads, target };
-    let mut best = Best { chosen: None, bound: *bound, access_slots: means.access_slots };
+    let mut best = Best { chosen: None, bound: *bound, access_slots: context.access_slots };
     for layout in sides.plain_layouts() {
         best.weigh(&sides, layout, &[]);
         if best.meets_bound() {
@@ -46,7 +46,7 @@ pub(crate) fn within(
         }
     }
     if !best.meets_bound() {
-        let tiles = Tile::of_rows(means.instructions, conversion.lane_bits);
+        let tiles = Tile::of_rows(context.instructions, conversion.lane_bits);
         sides.tiled_layouts(&tiles).into_iter().for_each(|layout| best.weigh(&sides, layout, &tiles));
     }
     let none = "the target has no access of the element's width to shared memory";
@@ -68,7 +68,7 @@ pub(super) struct Sides<'a> {
 
 /// The best layout so far, with the figures of its stores and loads.
 pub(super) struct Best {
-    chosen: Option<(ScratchLayout, Figures, Figures)>,
+    chosen: Option<(ScratchLayout, TileStats, TileStats)>,
     bound: bound::Bound,
     /// As in the means.
     access_slots: f64,
@@ -77,10 +77,10 @@ pub(super) struct Best {
 impl Best {
     fn weigh(&mut self, sides: &Sides<'_>, layout: ScratchLayout, tiles: &[Tile<'_>]) {
         let memory = Memory::new(&layout.columns, &[]);
-        let store = sides.figures(sides.src, &sides.stores, &memory, tiles);
-        let load = sides.figures(sides.dst, &sides.loads, &memory, tiles);
+        let store = sides.stats(sides.src, &sides.stores, &memory, tiles);
+        let load = sides.stats(sides.dst, &sides.loads, &memory, tiles);
         let (Some(store), Some(load)) = (store, load) else { return };
-        let price = |store: &Figures, load: &Figures| {
+        let price = |store: &TileStats, load: &TileStats| {
             let (stored, loaded) = (store.wavefronts(), load.wavefronts());
             let table = &sides.target.costs;
             let cycles = stored as f64 * table.shared_store_wavefront.cycles
@@ -107,25 +107,25 @@ impl Best {
 
 impl Sides<'_> {
     /// The figures of a side by the best of the widest plain accesses and the given tiles.
-    fn figures(&self, side: &Located, plain: &[Tile<'_>], memory: &Memory<'_>, tiles: &[Tile<'_>]) -> Option<Figures> {
+    fn stats(&self, side: &Located, plain: &[Tile<'_>], memory: &Memory<'_>, tiles: &[Tile<'_>]) -> Option<TileStats> {
         let placed = Placed::new(side, memory, self.target);
         let plain = plain.iter().find_map(|tile| placed.by(tile));
         let own = tiles.iter().filter(|tile| tile.direction == side.direction);
         let tiled = own.filter_map(|tile| placed.by(tile));
-        plain.into_iter().chain(tiled).min_by_key(|figures| (figures.wavefronts(), figures.issued()))
+        plain.into_iter().chain(tiled).min_by_key(|stats| (stats.wavefronts(), stats.issued()))
     }
 
     /// What goes through a layout by these accesses.
-    fn scratch(&self, store: Figures, load: Figures, layout: &ScratchLayout) -> Option<Scratch> {
+    fn scratch(&self, store: TileStats, load: TileStats, layout: &ScratchLayout) -> Option<Scratch> {
         let (conversion, coordinates) = (self.conversion, self.coordinates);
         let memory = Memory::new(&layout.columns, &[]);
-        let accesses = |figures, side| Accesses::new(figures, &Placed::new(side, &memory, self.target));
+        let accesses = |stats, side| Accesses::new(stats, &Placed::new(side, &memory, self.target));
         let store = accesses(store, self.src)?;
         let shown = |&column: &u64| multiply(&coordinates.basis, column);
         Some(Scratch {
             lane_bits: conversion.lane_bits,
             bytes: conversion.element_bytes() << coordinates.kept,
-            scope: scope(conversion, store.figures.idle),
+            scope: scope(conversion, store.stats.idle),
             swizzle: ScratchLayout { columns: layout.columns.iter().map(shown).collect(), ..layout.clone() },
             rounds: self.src.rounds.len() as u32,
             store,
@@ -146,7 +146,7 @@ pub(crate) fn stays_in_warps(conversion: &Conversion) -> bool {
 }
 
 /// Wavefront slots that no plan through shared memory can go below: what is moved, and a barrier.
-pub(crate) fn least_slots(conversion: &Conversion, means: &Means<'_>) -> f64 {
+pub(crate) fn least_slots(conversion: &Conversion, context: &PlanContext<'_>) -> f64 {
     let waits = Counts { barriers: u64::from(!stays_in_warps(conversion)), ..Counts::default() };
-    bound::of_shared(conversion, means).slots() + slots(&waits)
+    bound::of_shared(conversion, context).slots() + slots(&waits)
 }

@@ -3,7 +3,7 @@
 use crate::movement::choose::swizzle::ScratchLayout;
 use crate::movement::price::cost;
 use crate::movement::tile::Accesses;
-use crate::movement::{Bound, PlanFigures};
+use crate::movement::{Bound, PlanStats};
 use tilewright_kernel::{Counts, Scope};
 use tilewright_target::TargetDescription;
 
@@ -25,8 +25,8 @@ impl Scratch {
     }
 
     /// The figures of a plan that executes the counts, against a bound.
-    pub(crate) fn figures(&self, counts: Counts, bound: Bound, warps: u64, target: &TargetDescription) -> PlanFigures {
-        PlanFigures {
+    pub(crate) fn stats(&self, counts: Counts, bound: Bound, warps: u64, target: &TargetDescription) -> PlanStats {
+        PlanStats {
             counts,
             shared_bytes: self.bytes,
             shared_bits: self.store.shared_bits() + self.load.shared_bits(),
@@ -50,7 +50,7 @@ impl Scratch {
 
     pub(crate) fn counts(&self, target: &TargetDescription) -> Counts {
         let barriers = 2 * self.rounds() - 1;
-        let of = |side: &Accesses| side.counts(side.figures.wavefronts());
+        let of = |side: &Accesses| side.counts(side.stats.wavefronts());
         let mut counts = of(&self.store).plus(of(&self.load));
         match self.scope {
             Scope::Warp if target.shared.warp_ordered => {}

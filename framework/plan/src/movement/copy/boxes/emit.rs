@@ -1,22 +1,22 @@
 //! Copies by boxes as kernel IR.
 
-use super::{BoxCopy, Role};
+use super::{TensorCopy, Role};
 use tilewright_kernel::{Binary, Builder, Op, Value};
 
 /// The tensor of which boxes are copied.
 #[derive(Debug, Clone, Copy)]
-pub struct BoxSource<'a> {
-    /// Its map, a parameter of the kernel for which [`BoxCopy::map`] was encoded.
+pub struct TensorCopySource<'a> {
+    /// Its map, a parameter of the kernel for which [`TensorCopy::map`] was encoded.
     pub map: Value,
-    /// Where the copy begins in it along each of [`BoxCopy::axes`]: an `i32` with sign, the same in all lanes.
+    /// Where the copy begins in it along each of [`TensorCopy::axes`]: an `i32` with sign, the same in all lanes.
     pub origin: &'a [Value],
 }
 
-impl BoxCopy {
+impl TensorCopy {
     /// Writes the boxes, for the one warp that stands here: between the shared memory at `buffer` and the tensor. What goes
     /// to shared memory completes on the mbarrier, at which the warp arrives for all its bytes; what comes from there is
     /// committed, after the caller has fenced and all who stored there have come to a barrier.
-    pub fn emit(&self, builder: &mut Builder, buffer: Value, source: BoxSource<'_>, mbarrier: Value) {
+    pub fn emit(&self, builder: &mut Builder, buffer: Value, source: TensorCopySource<'_>, mbarrier: Value) {
         if self.queue().is_none() {
             builder.mbarrier_arrive(mbarrier, self.bytes() as u32);
         }
@@ -27,7 +27,7 @@ impl BoxCopy {
     }
 
     /// The boxes alone: someone else arrives for their bytes, or commits them.
-    pub fn emit_boxes(&self, builder: &mut Builder, buffer: Value, source: BoxSource<'_>, mbarrier: Value) {
+    pub fn emit_boxes(&self, builder: &mut Builder, buffer: Value, source: TensorCopySource<'_>, mbarrier: Value) {
         for (place, begins) in &self.boxes {
             let place = match place {
                 0 => buffer,

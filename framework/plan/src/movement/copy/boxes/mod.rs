@@ -5,8 +5,8 @@ mod emit;
 mod tensor_copy;
 mod tiling;
 
-pub use emit::BoxSource;
+pub use emit::TensorCopySource;
 use tensor_copy::Role;
 pub(crate) use tensor_copy::boxes_in;
 pub(super) use tensor_copy::by_boxes;
-pub use tensor_copy::{BoxCopy, boxed, copy_boxes, copy_from_shared};
+pub use tensor_copy::{TensorCopy, boxed, plan_tensor_copy, copy_from_shared};

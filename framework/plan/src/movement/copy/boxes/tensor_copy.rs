@@ -2,13 +2,13 @@
 
 use super::tiling::{Tiling, tiling};
 use crate::layouts;
-use crate::movement::copy::question::CopyQuestion;
+use crate::movement::copy::problem::AsyncCopySpec;
 use crate::movement::memory::AxisStride;
-use crate::movement::{Means, MovementError, Rejected, best_of};
+use crate::movement::{PlanContext, MovementError, Rejected, best_of};
 use std::collections::BTreeSet;
 use tilewright_kernel::{Counts, Outside, Queue, TensorMap};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
-use tilewright_target::{BoxArrangement, BoxOperand, Completion, Direction, Instruction, Operand};
+use tilewright_target::{TensorCopyLayout, TensorCopyOperand, Completion, Direction, Instruction, Operand};
 
 /// What an operand of the row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum Role {
 
 /// A copy by boxes.
 #[derive(Debug, Clone)]
-pub struct BoxCopy {
+pub struct TensorCopy {
     /// What the kernel's map of the tensor must be compiled for.
     pub map: TensorMap,
     /// The tensor's axes in the order of the map.
@@ -41,7 +41,7 @@ pub struct BoxCopy {
     pub(super) boxes: Vec<(u64, Vec<u64>)>,
 }
 
-impl BoxCopy {
+impl TensorCopy {
     /// The row by which it is copied.
     #[must_use]
     pub fn instruction(&self) -> &str {
@@ -75,22 +75,22 @@ impl BoxCopy {
 /// # Errors
 /// [`MovementError`] where no row copies boxes that fill the memory, with the reasons.
 pub fn copy_from_shared<'a>(
-    question: &CopyQuestion<'_>,
-    means: impl Into<Means<'a>>,
-) -> Result<BoxCopy, MovementError> {
-    boxes_of(question, Direction::Load, &means.into())
+    problem: &AsyncCopySpec<'_>,
+    context: impl Into<PlanContext<'a>>,
+) -> Result<TensorCopy, MovementError> {
+    boxes_of(problem, Direction::Load, &context.into())
 }
 
 /// The copy of fewest boxes from global memory to the shared memory that the question says.
 ///
 /// # Errors
 /// As [`copy_from_shared`].
-pub fn copy_boxes<'a>(question: &CopyQuestion<'_>, means: impl Into<Means<'a>>) -> Result<BoxCopy, MovementError> {
-    boxes_of(question, Direction::Store, &means.into())
+pub fn plan_tensor_copy<'a>(problem: &AsyncCopySpec<'_>, context: impl Into<PlanContext<'a>>) -> Result<TensorCopy, MovementError> {
+    boxes_of(problem, Direction::Store, &context.into())
 }
 
-fn boxes_of(question: &CopyQuestion<'_>, direction: Direction, means: &Means<'_>) -> Result<BoxCopy, MovementError> {
-    let (best, rejected) = by_boxes(question, direction, means);
+fn boxes_of(problem: &AsyncCopySpec<'_>, direction: Direction, context: &PlanContext<'_>) -> Result<TensorCopy, MovementError> {
+    let (best, rejected) = by_boxes(problem, direction, context);
     best.ok_or_else(|| {
         let none = "the target's table has no row that copies boxes so";
         let reasons = if rejected.is_empty() { none.to_owned() } else { Rejected::list(&rejected) };
@@ -101,18 +101,18 @@ fn boxes_of(question: &CopyQuestion<'_>, direction: Direction, means: &Means<'_>
 /// The copy of fewest boxes by any row, and the rows by which there is none; `direction` is that of the access to shared
 /// memory.
 pub(crate) fn by_boxes(
-    question: &CopyQuestion<'_>,
+    problem: &AsyncCopySpec<'_>,
     direction: Direction,
-    means: &Means<'_>,
-) -> (Option<BoxCopy>, Vec<Rejected<String>>) {
-    let rows = means.instructions.iter().filter_map(|row| Some((row, box_of(row, direction)?)));
-    let rows = rows.filter(|(_, operand)| operand.rank as usize == question.global.axes.len());
-    let plans = rows.map(|(row, operand)| (row.name.clone(), fewest(question, row, operand, means)));
-    best_of(plans, BoxCopy::boxes)
+    context: &PlanContext<'_>,
+) -> (Option<TensorCopy>, Vec<Rejected<String>>) {
+    let rows = context.instructions.iter().filter_map(|row| Some((row, box_of(row, direction)?)));
+    let rows = rows.filter(|(_, operand)| operand.rank as usize == problem.global.axes.len());
+    let plans = rows.map(|(row, operand)| (row.name.clone(), fewest(problem, row, operand, context)));
+    best_of(plans, TensorCopy::boxes)
 }
 
 /// The box of a row that copies one so.
-fn box_of(row: &Instruction, direction: Direction) -> Option<&BoxOperand> {
+fn box_of(row: &Instruction, direction: Direction) -> Option<&TensorCopyOperand> {
     let goes = match row.completion {
         Completion::Mbarrier => Direction::Store,
         Completion::Queue(_) => Direction::Load,
@@ -127,24 +127,24 @@ fn box_of(row: &Instruction, direction: Direction) -> Option<&BoxOperand> {
 
 /// Of all arrangements the one of the fewest boxes.
 fn fewest(
-    question: &CopyQuestion<'_>,
+    problem: &AsyncCopySpec<'_>,
     row: &Instruction,
-    operand: &BoxOperand,
-    means: &Means<'_>,
-) -> Result<BoxCopy, String> {
-    if !question.mapped {
+    operand: &TensorCopyOperand,
+    context: &PlanContext<'_>,
+) -> Result<TensorCopy, String> {
+    if !problem.mapped {
         return Err("the kernel is given no map of the tensor".to_owned());
     }
-    let first = first_axis(question, operand)?;
-    let linear = &question.memory.linear;
-    if !question.memory.padding.is_empty() {
+    let first = first_axis(problem, operand)?;
+    let linear = &problem.memory.linear;
+    if !problem.memory.padding.is_empty() {
         return Err("padding parts the boxes".to_owned());
     }
     if !linear.is_invertible() || linear.ins().bits() != linear.in_bits(Dim::OFFSET) {
         return Err("several places hold one element, or blocks share the memory".to_owned());
     }
-    let (tiling, arrangement) = arranged(linear, first, question.element_bits, operand)?;
-    copy_of(question, row, &tiling, &operand.arrangements[arrangement], means)
+    let (tiling, arrangement) = arranged(linear, first, problem.element_bits, operand)?;
+    copy_of(problem, row, &tiling, &operand.arrangements[arrangement], context)
 }
 
 /// The arrangement of which the fewest boxes fill a memory.
@@ -152,7 +152,7 @@ fn arranged(
     linear: &LinearLayout,
     first: Dim,
     element_bits: u32,
-    operand: &BoxOperand,
+    operand: &TensorCopyOperand,
 ) -> Result<(Tiling, usize), String> {
     let tilings = operand.arrangements.iter().enumerate().map(|(number, arrangement)| {
         let tiling = tiling(linear, first, u64::from(element_bits / 8), operand, arrangement);
@@ -171,7 +171,7 @@ pub(crate) fn boxes_in(
     memory: &LinearLayout,
     first: Dim,
     element_bits: u32,
-    operand: &BoxOperand,
+    operand: &TensorCopyOperand,
 ) -> Result<(u64, usize), String> {
     if element_bits < 8 {
         return Err("boxes are of elements of whole bytes".to_owned());
@@ -186,7 +186,7 @@ pub(crate) fn boxes_in(
 /// # Errors
 /// [`LayoutError`]: sizes that are no powers of two.
 pub fn boxed(
-    arrangement: &BoxArrangement,
+    arrangement: &TensorCopyLayout,
     shape: &[(Dim, u64)],
     first: Dim,
     element_bits: u32,
@@ -208,16 +208,16 @@ pub fn boxed(
 }
 
 /// The axis along which elements lie together in global memory; what is between others must be multiples.
-fn first_axis(question: &CopyQuestion<'_>, operand: &BoxOperand) -> Result<Dim, String> {
-    let (grain, bytes) = (u64::from(operand.global_alignment.max(1)), u64::from(question.element_bits / 8));
-    let axes = &question.global.axes;
+fn first_axis(problem: &AsyncCopySpec<'_>, operand: &TensorCopyOperand) -> Result<Dim, String> {
+    let (grain, bytes) = (u64::from(operand.global_alignment.max(1)), u64::from(problem.element_bits / 8));
+    let axes = &problem.global.axes;
     let together = axes.iter().find(|(_, size, stride)| *size > 1 && *stride == AxisStride::Elements(1));
     let &(first, ..) = together.ok_or("along no axis elements lie together in global memory")?;
     let others = axes.iter().filter(|(dim, size, _)| *dim != first && *size > 1);
     let strides = others.map(|&(_, _, stride)| match stride {
         AxisStride::Elements(stride) | AxisStride::MultipleOf(stride) => stride.wrapping_mul(bytes),
     });
-    match strides.chain([question.global.alignment]).find(|stride| !stride.is_multiple_of(grain)) {
+    match strides.chain([problem.global.alignment]).find(|stride| !stride.is_multiple_of(grain)) {
         None => Ok(first),
         Some(stride) => {
             Err(format!("the tensor's address or a stride is a multiple of {stride} bytes, not of {grain}"))
@@ -226,12 +226,12 @@ fn first_axis(question: &CopyQuestion<'_>, operand: &BoxOperand) -> Result<Dim, 
 }
 
 fn copy_of(
-    question: &CopyQuestion<'_>,
+    problem: &AsyncCopySpec<'_>,
     row: &Instruction,
     tiling: &Tiling,
-    arrangement: &BoxArrangement,
-    means: &Means<'_>,
-) -> Result<BoxCopy, String> {
+    arrangement: &TensorCopyLayout,
+    context: &PlanContext<'_>,
+) -> Result<TensorCopy, String> {
     let role = |operand: &Operand| match operand {
         Operand::Box(_) => Some(Role::Box),
         Operand::TensorMap => Some(Role::Tensor),
@@ -240,12 +240,12 @@ fn copy_of(
         _ => None,
     };
     let roles: Option<Vec<Role>> = row.operands.iter().map(role).collect();
-    let outs = question.memory.linear.outs();
+    let outs = problem.memory.linear.outs();
     // Axes of which a box has one element come last.
-    let single = question.global.axes.iter().map(|&(dim, ..)| (dim, 0));
+    let single = problem.global.axes.iter().map(|&(dim, ..)| (dim, 0));
     let single = single.filter(|(dim, _)| !tiling.axes.iter().any(|(known, _)| known == dim));
     let sizes: Vec<(Dim, u32)> = tiling.axes.iter().copied().chain(single).collect();
-    let element_bytes = u64::from(question.element_bits / 8);
+    let element_bytes = u64::from(problem.element_bits / 8);
     let boxes = (0..1u64 << tiling.boxes.len()).map(|number| {
         let set = tiling.boxes.iter().enumerate().filter(|(bit, _)| number >> bit & 1 == 1);
         let begin = set.fold(0, |sum, (_, column)| sum ^ column);
@@ -254,7 +254,7 @@ fn copy_of(
     });
     let boxes: Vec<(u64, Vec<u64>)> = boxes.collect();
     let map = TensorMap {
-        element_bits: question.element_bits,
+        element_bits: problem.element_bits,
         box_sizes: sizes.iter().map(|&(_, bits)| 1 << bits).collect(),
         mix: arrangement.mix,
         outside: Outside::Zeros,
@@ -265,9 +265,9 @@ fn copy_of(
         mbarrier_arrivals: u64::from(row.completion == Completion::Mbarrier),
         ..Counts::default()
     };
-    let unit = u64::from(means.target.global.transaction_bytes.max(1));
-    Ok(BoxCopy {
-        transactions: boxes.iter().map(|(_, begins)| units(question, &sizes, begins, unit)).sum(),
+    let unit = u64::from(context.target.global.transaction_bytes.max(1));
+    Ok(TensorCopy {
+        transactions: boxes.iter().map(|(_, begins)| units(problem, &sizes, begins, unit)).sum(),
         map,
         axes: sizes.iter().map(|&(dim, _)| dim).collect(),
         counts,
@@ -281,8 +281,8 @@ fn copy_of(
 }
 
 /// Units of global memory of one box.
-fn units(question: &CopyQuestion<'_>, sizes: &[(Dim, u32)], begins: &[u64], unit: u64) -> u64 {
-    let bytes = u64::from(question.element_bits / 8);
+fn units(problem: &AsyncCopySpec<'_>, sizes: &[(Dim, u32)], begins: &[u64], unit: u64) -> u64 {
+    let bytes = u64::from(problem.element_bits / 8);
     let Some((&(_, row_bits), rows)) = sizes.split_first() else { return 0 };
     let mut touched = BTreeSet::new();
     for row in 0..1u64 << rows.iter().map(|&(_, bits)| bits).sum::<u32>() {
@@ -292,7 +292,7 @@ fn units(question: &CopyQuestion<'_>, sizes: &[(Dim, u32)], begins: &[u64], unit
             rest >>= bits;
             (dim, begin + own)
         });
-        let first = question.global.address(&at.collect::<Vec<_>>(), bytes);
+        let first = problem.global.address(&at.collect::<Vec<_>>(), bytes);
         touched.extend(first / unit..first.wrapping_add(bytes << row_bits).div_ceil(unit));
     }
     touched.len() as u64

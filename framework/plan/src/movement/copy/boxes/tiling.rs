@@ -2,7 +2,7 @@
 //! boxes begin.
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{BoxArrangement, BoxOperand};
+use tilewright_target::{TensorCopyLayout, TensorCopyOperand};
 
 /// A memory layout as boxes.
 #[derive(Debug, Clone)]
@@ -20,8 +20,8 @@ pub(super) fn tiling(
     memory: &LinearLayout,
     first: Dim,
     element_bytes: u64,
-    operand: &BoxOperand,
-    arrangement: &BoxArrangement,
+    operand: &TensorCopyOperand,
+    arrangement: &TensorCopyLayout,
 ) -> Result<Tiling, String> {
     let columns = unmixed(memory, element_bytes, arrangement);
     let mut axes: Vec<(Dim, u32)> = Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn tiling(
 }
 
 /// The layout's columns before bits of the address are mixed. Mixing twice does nothing.
-fn unmixed(memory: &LinearLayout, element_bytes: u64, arrangement: &BoxArrangement) -> Vec<u64> {
+fn unmixed(memory: &LinearLayout, element_bytes: u64, arrangement: &TensorCopyLayout) -> Vec<u64> {
     let columns = memory.columns_of(Dim::OFFSET);
     let at = |bit: usize| {
         let place = arrangement.mix.apply(element_bytes << bit) / element_bytes;
@@ -80,8 +80,8 @@ fn grows(
     step: Option<(Dim, u64)>,
     first: Dim,
     element_bytes: u64,
-    operand: &BoxOperand,
-    arrangement: &BoxArrangement,
+    operand: &TensorCopyOperand,
+    arrangement: &TensorCopyLayout,
 ) -> bool {
     let Some((dim, by)) = step else { return false };
     let is_first = axes.len() <= 1 && dim == first;

@@ -5,7 +5,7 @@ use tilewright_layout::MemoryLayout;
 
 /// What is copied where, by whom.
 #[derive(Debug, Clone)]
-pub struct CopyQuestion<'a> {
+pub struct AsyncCopySpec<'a> {
     /// The tensor in global memory.
     pub global: &'a GlobalTensor,
     /// Where its elements go in shared memory of the block.

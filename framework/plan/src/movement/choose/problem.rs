@@ -8,7 +8,7 @@ use tilewright_target::{BankRow, Direction, TargetDescription};
 
 use super::super::conversion::Side as Columned;
 use super::super::tile::Located;
-use super::super::{Conversion, Means, MovementError};
+use super::super::{Conversion, PlanContext, MovementError};
 use super::accessor::{Accessor, Begin, ConsecutiveCopy};
 use super::side::Side;
 use crate::layouts;
@@ -28,12 +28,12 @@ pub(super) struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// `means` are those of each accessor.
+    /// `context` are those of each accessor.
     pub(super) fn new(
         accessors: &'a [Accessor],
         element_bits: u32,
         target: &'a TargetDescription,
-        means: &[Means<'a>],
+        context: &[PlanContext<'a>],
     ) -> Result<Self, MovementError> {
         let refused = |reason: &str| MovementError::memory(reason);
         let first = accessors.first().ok_or_else(|| refused("nobody accesses it: name at least one accessor"))?;
@@ -52,12 +52,12 @@ impl<'a> Question<'a> {
         let basis: Columns = all.basis().iter().copied().collect();
         let solver = Solver::new(&basis);
         let order: Vec<Dim> = outs.dims().collect();
-        let sides = accessors.iter().zip(&conversions).zip(means).map(|((accessor, conversion), means)| {
+        let sides = accessors.iter().zip(&conversions).zip(context).map(|((accessor, conversion), context)| {
             let of = |columns: &[u64]| -> Columns { columns.iter().map(|&c| solver.solve(c).unwrap_or(0)).collect() };
             let kind = (conversion.element, accessor.direction, conversion.lane_bits);
             let (registers, threads) = (of(&conversion.dst.registers), of(&conversion.dst.threads));
             let located = Located::new(kind, registers, threads, (basis.len() as u32, 0));
-            Ok(Side::new(accessor, accessor.layout.transpose_outs(&order)?, located, means))
+            Ok(Side::new(accessor, accessor.layout.transpose_outs(&order)?, located, context))
         });
         Ok(Self {
             target,
@@ -89,7 +89,7 @@ impl<'a> Question<'a> {
 
     /// The row of a side's accesses of `2^width` elements, where it has them.
     pub(super) fn row(&self, side: &Side<'a>, width: u32) -> Option<&'a BankRow> {
-        let (bits, target) = (self.element_bits << width, side.means.target);
+        let (bits, target) = (self.element_bits << width, side.context.target);
         target.bank_row(side.direction(), bits).filter(|_| target.shared.access_bits.contains(&bits))
     }
 

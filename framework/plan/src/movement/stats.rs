@@ -6,7 +6,7 @@ use super::{Bound, SharedBits};
 
 /// What a plan takes, and the lower bound of that.
 #[derive(Debug, Clone, Default)]
-pub struct PlanFigures {
+pub struct PlanStats {
     /// Operations that a warp executes; where warps differ, the most.
     pub counts: Counts,
     /// Bytes of shared memory that the plan takes of a block for itself.
@@ -22,7 +22,7 @@ pub struct PlanFigures {
     pub above_bound: Option<String>,
 }
 
-impl PlanFigures {
+impl PlanStats {
     /// The figures of this plan followed by others; bound and reason stay.
     pub(super) fn then<'a>(mut self, others: impl IntoIterator<Item = &'a Self>) -> Self {
         for other in others {

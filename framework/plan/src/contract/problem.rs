@@ -47,12 +47,12 @@ pub struct MmaProblem {
     /// The unit that is to multiply, by the name of its row; the best where absent.
     pub unit: Option<String>,
     /// How lanes and warps are to share the result out; the best where absent.
-    pub shared_out: Option<SharedOut>,
+    pub warp_partition: Option<WarpPartition>,
 }
 
 /// How lanes and warps share out the result of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SharedOut {
+pub struct WarpPartition {
     /// Whether the unit's first factor is `b`.
     pub exchanged: bool,
     /// Warps along M and along N.
@@ -84,7 +84,7 @@ impl MmaProblem {
             n_width: None,
             wanted: None,
             unit: None,
-            shared_out: None,
+            warp_partition: None,
         }
     }
 
@@ -117,7 +117,7 @@ impl MmaProblem {
                 return Err(ContractError::Threads { what, number });
             }
         }
-        self.shared_out.map_or(Ok(()), |shared| shared.check(self.lanes, self.warps))?;
+        self.warp_partition.map_or(Ok(()), |shared| shared.check(self.lanes, self.warps))?;
         for (scale, factor) in self.scales.iter().zip(self.factors()) {
             if let Some(scale) = scale {
                 check_scale(*scale, factor)?;
@@ -130,7 +130,7 @@ impl MmaProblem {
     }
 }
 
-impl SharedOut {
+impl WarpPartition {
     fn check(self, lanes: u32, warps: u32) -> Result<(), ContractError> {
         let [m, n] = self.warps;
         let impossible = |reasons: String| Err(ContractError::Impossible { reasons });

@@ -10,7 +10,7 @@ use super::{PipelineError, Session};
 
 /// A distributed layout, by family or by its bases.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LayoutQuestion {
+pub enum LayoutRequest {
     /// A family's layout.
     Family(FamilySpec),
     /// A layout that is given.
@@ -20,7 +20,7 @@ pub enum LayoutQuestion {
 /// A value that names no layout; the caller's fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum QuestionError {
+pub enum LayoutRequestError {
     /// The text or JSON is malformed.
     #[error(transparent)]
     Notation(#[from] TextError),
@@ -29,12 +29,12 @@ pub enum QuestionError {
     NotALayout,
 }
 
-impl LayoutQuestion {
+impl LayoutRequest {
     /// Reads text: a family's attribute text or JSON.
     ///
     /// # Errors
-    /// [`QuestionError`].
-    pub fn from_text(text: &str) -> Result<Self, QuestionError> {
+    /// [`LayoutRequestError`].
+    pub fn from_text(text: &str) -> Result<Self, LayoutRequestError> {
         match serde_json::from_str::<Json>(text) {
             Ok(json @ Json::Object(_)) => Self::from_json(&json),
             _ => Ok(Self::Family(parse_spec(text)?)),
@@ -46,8 +46,8 @@ impl LayoutQuestion {
     /// same, and the layout is taken.
     ///
     /// # Errors
-    /// [`QuestionError`].
-    pub fn from_json(value: &Json) -> Result<Self, QuestionError> {
+    /// [`LayoutRequestError`].
+    pub fn from_json(value: &Json) -> Result<Self, LayoutRequestError> {
         if let Some(text) = value.as_str() {
             return Self::from_text(text);
         }
@@ -58,7 +58,7 @@ impl LayoutQuestion {
             return Ok(Self::Family(spec_from_json(value)?));
         }
         let inner = value.get("layout").or_else(|| value.get("params"));
-        inner.filter(|inner| inner.is_object()).map_or(Err(QuestionError::NotALayout), Self::from_json)
+        inner.filter(|inner| inner.is_object()).map_or(Err(LayoutRequestError::NotALayout), Self::from_json)
     }
 
     /// The layout for a tensor of `shape`.

@@ -5,13 +5,13 @@ use comfy_table::Table;
 use serde_json::{Value as Json, json};
 
 use tilewright_kernel::Counts;
-use tilewright_plan::movement::{Bound, PlanFigures, slots};
+use tilewright_plan::movement::{Bound, PlanStats, slots};
 
 use crate::text_table::table;
 
 /// The figures of a plan.
 #[derive(Debug, Clone, Copy)]
-pub struct Figures<'a> {
+pub struct PlanNumbers<'a> {
     /// What a warp executes.
     pub counts: Counts,
     /// Cycles of the block by the target's table.
@@ -24,14 +24,14 @@ pub struct Figures<'a> {
     above_bound: Option<&'a str>,
 }
 
-impl<'a> From<&'a PlanFigures> for Figures<'a> {
-    fn from(plan: &'a PlanFigures) -> Self {
-        let &PlanFigures { counts, cost, shared_bytes, bound, ref above_bound, .. } = plan;
+impl<'a> From<&'a PlanStats> for PlanNumbers<'a> {
+    fn from(plan: &'a PlanStats) -> Self {
+        let &PlanStats { counts, cost, shared_bytes, bound, ref above_bound, .. } = plan;
         Self { counts, cost, shared_bytes, bound: Some(bound), above_bound: above_bound.as_deref() }
     }
 }
 
-impl Figures<'_> {
+impl PlanNumbers<'_> {
     /// The figures of a plan of which no lower bound is known.
     pub fn new(counts: Counts, cost: f64, shared_bytes: u64) -> Self {
         Self { counts, cost, shared_bytes, bound: None, above_bound: None }

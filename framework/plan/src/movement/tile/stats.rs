@@ -6,7 +6,7 @@ use tilewright_layout::f2::Columns;
 
 /// Accesses of a side by one tile.
 #[derive(Debug, Clone)]
-pub(in super::super) struct Figures {
+pub(in super::super) struct TileStats {
     /// The row by which registers move; plain accesses where there is none.
     pub(in super::super) instruction: Option<String>,
     /// For each thread bit, what it adds to the offset whose address it gives, in elements.
@@ -41,7 +41,7 @@ pub(super) struct Parts {
     pub(super) steps: Columns,
 }
 
-impl Figures {
+impl TileStats {
     /// Wavefronts of the accesses that a warp makes, all taking as many as the first.
     pub(in super::super) fn wavefronts(&self) -> u64 {
         (self.accesses * self.each) >> self.shared_by.len()

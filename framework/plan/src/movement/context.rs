@@ -4,7 +4,7 @@ use tilewright_target::{Instruction, TargetDescription};
 
 /// A target and the share of it that a plan may use.
 #[derive(Debug, Clone, Copy)]
-pub struct Means<'a> {
+pub struct PlanContext<'a> {
     /// The target.
     pub target: &'a TargetDescription,
     /// Rows of its instruction table; those that move data between registers and shared memory are
@@ -16,7 +16,7 @@ pub struct Means<'a> {
     pub access_slots: f64,
 }
 
-impl<'a> Means<'a> {
+impl<'a> PlanContext<'a> {
     /// All that the target gives to a block without being asked at launch; no instructions.
     #[must_use]
     pub fn of(target: &'a TargetDescription) -> Self {
@@ -47,7 +47,7 @@ impl<'a> Means<'a> {
     }
 }
 
-impl<'a> From<&'a TargetDescription> for Means<'a> {
+impl<'a> From<&'a TargetDescription> for PlanContext<'a> {
     fn from(target: &'a TargetDescription) -> Self {
         Self::of(target)
     }
