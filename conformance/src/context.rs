@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tilewright_layout::families::Neutral;
-use tilewright_layout::{FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleUse, AttributeSyntaxes};
+use tilewright_layout::{AttributeSyntaxes, FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleUse};
 use tilewright_plugin::Target;
 
 use crate::{Answers, Devices};
@@ -23,7 +23,7 @@ pub struct Context {
     cases: Arc<[PathBuf]>,
     seed: u32,
     /// The first layouts that were asked for since they were last taken.
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requested: Arc<Mutex<Vec<Asked>>>,
 }
 
 /// A layout that was asked for.
@@ -71,7 +71,7 @@ impl Context {
             devices: None,
             cases: Arc::default(),
             seed: 0,
-            asked: Arc::default(),
+            requested: Arc::default(),
         }
     }
 
@@ -89,8 +89,8 @@ impl Context {
 
     /// The same with cases that run on the first device of the target that has this in its name.
     #[must_use]
-    pub fn with_device_named(self, wanted: &str) -> Self {
-        Self { devices: Some(Arc::new(Devices::named(wanted))), ..self }
+    pub fn with_device_named(self, requested: &str) -> Self {
+        Self { devices: Some(Arc::new(Devices::named(requested))), ..self }
     }
 
     /// The same with folders of whole programs in the place of those that the suite carries.
@@ -169,28 +169,30 @@ impl Context {
     pub fn layout(&self, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, FamilyError> {
         let layout = self.families().layout(spec, shape)?;
         // A poisoned lock guards a list of whole layouts.
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if asked.len() < MOST_ASKED && !asked.iter().any(|asked| asked.spec == *spec && asked.shape == shape) {
-            asked.push(Asked { spec: spec.clone(), shape: shape.to_vec(), layout: layout.clone() });
+        let mut requested = self.requested.lock().unwrap_or_else(PoisonError::into_inner);
+        if requested.len() < MOST_ASKED
+            && !requested.iter().any(|requested| requested.spec == *spec && requested.shape == shape)
+        {
+            requested.push(Asked { spec: spec.clone(), shape: shape.to_vec(), layout: layout.clone() });
         }
         Ok(layout)
     }
 
     /// Forgets which layouts were asked for.
     pub(crate) fn forget_asked(&self) {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.requested.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Takes the layouts that were asked for since this was last done, the first few of them, each with how it was asked
     /// for: what a case that has just run was about.
     pub(crate) fn take_asked(&self) -> Vec<(String, Layout)> {
-        let asked = std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner));
+        let requested = std::mem::take(&mut *self.requested.lock().unwrap_or_else(PoisonError::into_inner));
         let spellings = AttributeSyntaxes::of_families(&self.families());
-        let described = |asked: Asked| {
-            let sizes: Vec<_> = asked.shape.iter().map(u64::to_string).collect();
-            (format!("{} of {}", spellings.text(&asked.spec), sizes.join("x")), asked.layout)
+        let described = |requested: Asked| {
+            let sizes: Vec<_> = requested.shape.iter().map(u64::to_string).collect();
+            (format!("{} of {}", spellings.text(&requested.spec), sizes.join("x")), requested.layout)
         };
-        asked.into_iter().map(described).collect()
+        requested.into_iter().map(described).collect()
     }
 
     /// The samples of all families for one use, those of the neutral families first.

@@ -90,8 +90,8 @@ pub use session::{PipelineError, Session};
 pub mod layout {
     #[doc(inline)]
     pub use tilewright_layout::{
-        Dim, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, MemoryLayout,
-        Padding, Space, AttributeSyntaxes, cute, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json,
+        AttributeSyntaxes, Dim, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout,
+        MemoryLayout, Padding, Space, cute, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json,
         text::TextError,
     };
 }
@@ -100,10 +100,10 @@ pub mod layout {
 pub mod plan {
     #[doc(inline)]
     pub use tilewright_plan::movement::{
-        Accessor, AxisStride, BankModel, Bound, TensorCopy, ConsecutiveCopy, Constraints, AsyncCopySpec, Gather,
-        GlobalAccess, GlobalTensor, Kind, PlanContext, MemoryChoice, MovementError, Path, Plan, PlanStats, Reduction,
-        Rejected, Scan, ScanDirection, ScratchLayout, SharedAccess, SharedCopy, access_global, access_shared,
-        candidates, choose_shared_layout, conflicts, convert, copy_from_shared, copy_to_shared, gather, gathers, reduce,
+        Accessor, AsyncCopySpec, AxisStride, BankModel, Bound, ConsecutiveCopy, Constraints, Gather, GlobalAccess,
+        GlobalTensor, Kind, MemoryChoice, MovementError, Path, Plan, PlanContext, PlanStats, Reduction, Rejected, Scan,
+        ScanDirection, ScratchLayout, SharedAccess, SharedCopy, TensorCopy, access_global, access_shared, candidates,
+        choose_shared_layout, conflicts, convert, copy_from_shared, copy_to_shared, gather, gathers, reduce,
         reductions, scan, slots,
     };
 

@@ -11,10 +11,10 @@ use thiserror::Error;
 
 use tilewright_kernel::{self as kernel, Module};
 use tilewright_layout::{
-    Families, FamilyError, FamilySet, FamilySpec, Layout, LinearLayout, AttributeSyntaxes, families::Neutral,
+    AttributeSyntaxes, Families, FamilyError, FamilySet, FamilySpec, Layout, LinearLayout, families::Neutral,
 };
 use tilewright_lower as lower;
-use tilewright_plan::movement::{self, PlanContext, MovementError, Plan};
+use tilewright_plan::movement::{self, MovementError, Plan, PlanContext};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Target};
 use tilewright_plugin::{Registry, RegistryError};
 use tilewright_target::{Catalogue, CatalogueError, Instruction, InstructionKind};
@@ -209,9 +209,9 @@ impl Session {
         dst: &LinearLayout,
         element_bits: u32,
     ) -> Result<Plan, PipelineError> {
-        let asked = Asked { target: target.to_owned(), src: src.clone(), dst: dst.clone(), element_bits };
+        let requested = Asked { target: target.to_owned(), src: src.clone(), dst: dst.clone(), element_bits };
         let plans = || self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(plan) = plans().get(&asked) {
+        if let Some(plan) = plans().get(&requested) {
             return Ok(plan.clone());
         }
         let instructions = self.instructions_of(target, &[InstructionKind::SharedMove])?;
@@ -221,7 +221,7 @@ impl Session {
         if plans.len() >= MOST_PLANS {
             plans.clear();
         }
-        plans.insert(asked, plan.clone());
+        plans.insert(requested, plan.clone());
         Ok(plan)
     }
 

@@ -38,8 +38,8 @@ fn find() -> Result<(PathBuf, String), String> {
         None => toolchain_libraries()?,
     };
     let names = library_names(&directory)?;
-    let wanted = names.iter().find(|name| major(name).as_deref() == Some(MAJOR));
-    match wanted {
+    let required = names.iter().find(|name| major(name).as_deref() == Some(MAJOR));
+    match required {
         Some(name) => Ok((directory, name.clone())),
         None => Err(format!(
             "no LLVM {MAJOR} shared library in {} (found: {}). Build with the toolchain that rust-toolchain.toml \

@@ -91,11 +91,11 @@ impl PlayCommand {
     }
 
     fn device(&self, target: &dyn Target) -> Result<Box<dyn Device>, Stop> {
-        let wanted = self.device.to_lowercase();
+        let expected = self.device.to_lowercase();
         let mut others = Vec::new();
         for device in devices(target)? {
             let name = device.name();
-            if name.to_lowercase().contains(&wanted) {
+            if name.to_lowercase().contains(&expected) {
                 return Ok(device);
             }
             others.push(format!("`{name}`"));

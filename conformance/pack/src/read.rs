@@ -146,9 +146,9 @@ impl Pack {
         let elements = buffer.shape.iter().try_fold(1u64, |product, &size| product.checked_mul(size));
         let elements = elements.ok_or_else(|| format!("buffer `{}` has too many elements", buffer.name))?;
         let bytes = elements.saturating_mul(element.bytes() as u64);
-        let of = |span: Span, wanted: u64, what: &str| match span.bytes == wanted {
+        let of = |span: Span, requested: u64, what: &str| match span.bytes == requested {
             true => self.bytes(span),
-            false => Err(format!("{what} of buffer `{}` has {} bytes, not {wanted}", buffer.name, span.bytes)),
+            false => Err(format!("{what} of buffer `{}` has {} bytes, not {requested}", buffer.name, span.bytes)),
         };
         let numbers = |span: Span, what: &str| -> Result<Vec<f64>, String> {
             let bytes = of(span, elements.saturating_mul(8), what)?;

@@ -5,7 +5,7 @@ use std::fmt;
 use tilewright_kernel::Element;
 use tilewright_layout::{Dim, LinearLayout};
 
-use super::lineup::{Lineup, Turns};
+use super::corpus::{LayoutCorpus, Turns};
 use super::setting::ELEMENTS;
 use super::{CaseTensor, Endpoint};
 use crate::{Context, Verdict};
@@ -38,11 +38,11 @@ impl TensorAxis {
     /// given tuples of others, which are named by their distance in the list of elements.
     pub(super) fn all(context: &Context, usual: usize, tuples: &[&[usize]]) -> Vec<Self> {
         let (mut all, mut turns) = (Vec::new(), Turns::new(context));
-        for lineup in Lineup::all(context) {
-            for name in &lineup.distributed() {
+        for corpus in LayoutCorpus::all(context) {
+            for name in &corpus.distributed() {
                 for (axis, tuple) in (0..AXES).flat_map(|axis| tuples.iter().map(move |tuple| (axis, tuple))) {
-                    let others: Vec<Element> = tuple.iter().map(|&far| further(lineup.element, far)).collect();
-                    for (tensor, mut ends) in lineup.some(&mut turns, usual, &[name], |shape| shape.len() > axis) {
+                    let others: Vec<Element> = tuple.iter().map(|&far| further(corpus.element, far)).collect();
+                    for (tensor, mut ends) in corpus.some(&mut turns, usual, &[name], |shape| shape.len() > axis) {
                         all.extend(ends.pop().map(|source| Self { source, axis, others: others.clone(), tensor }));
                     }
                 }

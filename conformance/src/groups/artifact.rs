@@ -50,9 +50,9 @@ fn fits(module: &Module, artifact: &Artifact) -> Result<(), String> {
     let [metadata] = &artifact.kernels[..] else {
         return Err(format!("the artifact describes {} kernels, the module has one", artifact.kernels.len()));
     };
-    let wanted = (&kernel.name, kernel.launch.lanes, kernel.launch.warps);
-    if (&metadata.name, metadata.lanes, metadata.warps) != wanted {
-        return Err(format!("the artifact describes {metadata:?}; asked for were {wanted:?}"));
+    let expected = (&kernel.name, kernel.launch.lanes, kernel.launch.warps);
+    if (&metadata.name, metadata.lanes, metadata.warps) != expected {
+        return Err(format!("the artifact describes {metadata:?}; asked for were {expected:?}"));
     }
     if metadata.shared_bytes < kernel.shared_bytes() {
         let (has, needs) = (metadata.shared_bytes, kernel.shared_bytes());

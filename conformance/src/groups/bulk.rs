@@ -2,7 +2,7 @@
 
 use tilewright_kernel::{Outside, TensorMap};
 use tilewright_plan::movement::PlanContext;
-use tilewright_target::{TensorCopyLayout, TensorCopyOperand, Completion, Instruction, Operand, TargetDescription};
+use tilewright_target::{Completion, Instruction, Operand, TargetDescription, TensorCopyLayout, TensorCopyOperand};
 use tilewright_verify::kernels::{Bulk, BulkFlaw};
 use tilewright_verify::{CheckFailure, TestCase, box_copy_case, box_origins, check_emulated, span_copy_case};
 

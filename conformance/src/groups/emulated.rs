@@ -1,7 +1,7 @@
 //! What movements that are planned and run on the emulator are found to be.
 
 use tilewright_emulator::RunReport;
-use tilewright_plan::movement::{PlanContext, MovementError};
+use tilewright_plan::movement::{MovementError, PlanContext};
 use tilewright_verify::{CheckFailure, TestCase, check_emulated};
 
 use crate::{Level, Verdict};

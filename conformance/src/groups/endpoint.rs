@@ -40,9 +40,9 @@ impl Endpoint {
             return Err(broken(format!("`{}` builds no distributed layout", self.name)));
         };
         let (lanes, warps) = (1u64 << layout.in_bits(Dim::LANE), 1u64 << layout.in_bits(Dim::WARP));
-        let asked = tensor.setting;
-        if (lanes, warps) != (u64::from(asked.lanes), u64::from(asked.warps)) {
-            return Err(broken(format!("`{}` has {lanes} lanes and {warps} warps, asked for {asked}", self.name)));
+        let requested = tensor.setting;
+        if (lanes, warps) != (u64::from(requested.lanes), u64::from(requested.warps)) {
+            return Err(broken(format!("`{}` has {lanes} lanes and {warps} warps, asked for {requested}", self.name)));
         }
         Ok(layout)
     }

@@ -10,9 +10,9 @@ use tilewright_plan::movement::{Gather, Rejected};
 use tilewright_verify::{TestCase, gather_case};
 
 use super::along::TensorAxis;
+use super::corpus::{LayoutCorpus, Turns};
 use super::emulated::{either, executed, refused};
 use super::executed::{device_case, not_built};
-use super::lineup::{Lineup, Turns};
 use super::{CaseTensor, Endpoint};
 use crate::{Case, Context, Group, Level, Verdict};
 
@@ -86,15 +86,15 @@ fn test_cases(context: &Context, gather: &GatherAlong) -> Result<Vec<TestCase>, 
 #[must_use]
 pub fn all(context: &Context) -> Vec<GatherAlong> {
     let (mut all, mut turns) = (Vec::new(), Turns::new(context));
-    for lineup in Lineup::all(context) {
-        let names = lineup.distributed();
+    for corpus in LayoutCorpus::all(context) {
+        let names = corpus.distributed();
         for (source, axis) in names.iter().flat_map(|name| (0..3).map(move |axis| (name, axis))) {
             let fits = |shape: &[u64]| shape.len() > axis;
-            let partners = names.iter().filter(|&name| name != source && lineup.meet(&[source, name], fits));
+            let partners = names.iter().filter(|&name| name != source && corpus.meet(&[source, name], fits));
             let others = turns.some_of(1, partners.collect());
             for indices in others.into_iter().chain([source]) {
                 for places in turns.some_of(1, vec![None, Some(PLACES)]) {
-                    for (tensor, ends) in lineup.some(&mut turns, 1, &[source, indices], fits) {
+                    for (tensor, ends) in corpus.some(&mut turns, 1, &[source, indices], fits) {
                         let (source, indices) = (ends[0].clone(), ends[1].clone());
                         let along = TensorAxis { source, axis, others: Vec::new(), tensor };
                         all.push(GatherAlong { along, indices, places });
@@ -116,13 +116,13 @@ type Layouts = (LinearLayout, LinearLayout);
 pub fn plan(context: &Context, gather: &GatherAlong) -> Result<(Layouts, Vec<Gather>), Verdict> {
     let along = &gather.along;
     let source = along.layout(context)?;
-    let mut wanted: CaseTensor = along.tensor.clone();
-    wanted.shape[along.axis] = gather.places.unwrap_or(wanted.shape[along.axis]);
-    let indices = gather.indices.distributed(context, &wanted)?;
+    let mut expected: CaseTensor = along.tensor.clone();
+    expected.shape[along.axis] = gather.places.unwrap_or(expected.shape[along.axis]);
+    let indices = gather.indices.distributed(context, &expected)?;
     let (bits, target) = (along.tensor.setting.element.bits(), context.target().description());
-    let (plans, closed) = movement::gathers(&source, &indices, along.dim(), bits, target).map_err(refused)?;
+    let (plans, rejected) = movement::gathers(&source, &indices, along.dim(), bits, target).map_err(refused)?;
     if plans.is_empty() {
-        return Err(Verdict::unsupported(Rejected::list(&closed)));
+        return Err(Verdict::unsupported(Rejected::list(&rejected)));
     }
     Ok(((source, indices), plans))
 }

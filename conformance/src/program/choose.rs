@@ -62,13 +62,13 @@ pub(super) fn narrowed(mut all: Chosen, choice: &Choice, groups: &[Box<dyn Group
         return Err(Stop::usage(format!("no case matches `{glob}`; `--list` shows what there is{near}")));
     }
     let listed = choice.case_list.as_deref().map(|file| Listed::read(file, &all)).transpose()?;
-    let wanted = |target: &str, name: &String| {
+    let requested = |target: &str, name: &String| {
         let excluded = !choice.exclude.is_empty() && exclude.chooses(name);
         filter.chooses(name) && !excluded && listed.as_ref().is_none_or(|listed| listed.has(target, name))
     };
     let mut whole = 0;
     for (target, names) in &mut all {
-        names.retain(|name| wanted(target, name));
+        names.retain(|name| requested(target, name));
         whole += names.len();
         if choice.smoke {
             sample(names, groups);
@@ -139,16 +139,16 @@ pub(super) fn context(targets: &dyn Targets, name: &str, answers: &Answers, whic
 }
 
 /// The names of the targets that are asked for.
-pub(super) fn chosen_targets(targets: &dyn Targets, asked: &[String]) -> Result<Vec<String>, Stop> {
+pub(super) fn chosen_targets(targets: &dyn Targets, requested: &[String]) -> Result<Vec<String>, Stop> {
     let known: Vec<_> = targets.list().iter().map(|target| target.name.clone()).collect();
-    if asked.is_empty() {
+    if requested.is_empty() {
         return Err(Stop::usage(format!("which target? `--target NAME`, one of {}, or `all`", known.join(", "))));
     }
-    if asked.iter().any(|name| name == "all") {
+    if requested.iter().any(|name| name == "all") {
         return Ok(known);
     }
-    match asked.iter().find(|name| !known.contains(name)) {
-        None => Ok(asked.to_vec()),
+    match requested.iter().find(|name| !known.contains(name)) {
+        None => Ok(requested.to_vec()),
         Some(name) => {
             let near = did_you_mean(nearest(name, known.iter().map(String::as_str)));
             Err(Stop::usage(format!("unknown target `{name}`; known are {}{near}", known.join(", "))))

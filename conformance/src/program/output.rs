@@ -19,7 +19,7 @@ pub(super) type Repro<'a> = Box<dyn Fn(&CaseResult) -> String + 'a>;
 pub(super) struct Output<'a> {
     told: Told,
     progress: Option<Progress>,
-    asked: &'a Reporting,
+    requested: &'a Reporting,
     repro: Repro<'a>,
     expectations: Option<Expectations>,
     report: Report,
@@ -34,16 +34,28 @@ enum Told {
 
 impl<'a> Output<'a> {
     /// For a run of so many cases, of each target.
-    pub(super) fn new(asked: &'a Reporting, chosen: &BTreeMap<String, usize>, repro: Repro<'a>) -> Result<Self, Stop> {
-        let told = match asked.message_format {
+    pub(super) fn new(
+        requested: &'a Reporting,
+        chosen: &BTreeMap<String, usize>,
+        repro: Repro<'a>,
+    ) -> Result<Self, Stop> {
+        let told = match requested.message_format {
             MessageFormat::Json => Told::Json(Lines::new(io::stdout())),
             MessageFormat::Human => {
                 let colour = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-                Told::Human(Human::new(io::stdout(), colour, asked.slowest))
+                Told::Human(Human::new(io::stdout(), colour, requested.slowest))
             }
         };
         let report = Report::new(chosen.iter().map(|(target, &count)| (target.clone(), count)));
-        Ok(Self { told, progress: None, asked, repro, expectations: lists(asked)?, report, unjudged: Vec::new() })
+        Ok(Self {
+            told,
+            progress: None,
+            requested,
+            repro,
+            expectations: lists(requested)?,
+            report,
+            unjudged: Vec::new(),
+        })
     }
 
     /// What precedes all results.
@@ -59,11 +71,11 @@ impl<'a> Output<'a> {
 
     /// Takes a result, and tells it.
     pub(super) fn case(&mut self, result: CaseResult) -> io::Result<()> {
-        if self.asked.bless {
+        if self.requested.bless {
             self.unjudged.push(result.clone());
         }
         let result = match &self.expectations {
-            Some(lists) if !self.asked.bless => lists.judge(result),
+            Some(lists) if !self.requested.bless => lists.judge(result),
             _ => result,
         };
         let repro = (self.repro)(&result);
@@ -104,19 +116,19 @@ impl<'a> Output<'a> {
             Told::Human(human) => human.end(&self.report)?,
             Told::Json(lines) => json::end(lines, &self.report)?,
         }
-        if let Some(file) = &self.asked.junit {
+        if let Some(file) = &self.requested.junit {
             let text = report::junit(&self.report, &self.repro).map_err(Stop::harness)?;
             write(file, &text)?;
         }
-        if let Some(file) = &self.asked.html {
+        if let Some(file) = &self.requested.html {
             write(file, &report::html(&self.report, environments, &self.repro))?;
         }
-        if let Some(file) = &self.asked.table {
+        if let Some(file) = &self.requested.table {
             write(file, &report::table(&self.report))?;
         }
         let exit = self.report.exit();
-        match (&self.asked.baseline, &self.expectations) {
-            (Some(file), Some(lists)) if self.asked.bless => {
+        match (&self.requested.baseline, &self.expectations) {
+            (Some(file), Some(lists)) if self.requested.bless => {
                 write(file, &blessed(lists, &self.unjudged).map_err(Stop::harness)?)?;
                 Ok(if exit == Exit::Failures { Exit::Ok } else { exit })
             }
@@ -126,9 +138,9 @@ impl<'a> Output<'a> {
 }
 
 /// The lists that were asked for. To write new ones there need be none.
-fn lists(asked: &Reporting) -> Result<Option<Expectations>, Stop> {
-    let Some(file) = &asked.baseline else { return Ok(None) };
-    if asked.bless && !file.exists() {
+fn lists(requested: &Reporting) -> Result<Option<Expectations>, Stop> {
+    let Some(file) = &requested.baseline else { return Ok(None) };
+    if requested.bless && !file.exists() {
         return Ok(Some(Expectations::default()));
     }
     Expectations::read(file).map(Some).map_err(|error| Stop::usage(error.to_string()))

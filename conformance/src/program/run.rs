@@ -125,7 +125,7 @@ fn environment(targets: &dyn Targets, cases: &Chosen, arguments: &Arguments) -> 
     let which = &arguments.which;
     let tested = |name: &String| {
         let of_name = targets.list().into_iter().find(|target| target.name == *name);
-        let device = |wanted| Devices::named(wanted).name(&*targets.open(name).ok()?).ok();
+        let device = |expected| Devices::named(expected).name(&*targets.open(name).ok()?).ok();
         Tested {
             name: name.clone(),
             architecture: of_name.map(|target| target.architecture.clone()).unwrap_or_default(),

@@ -26,8 +26,9 @@ pub(crate) fn serve(groups: &[Box<dyn Group>], open: impl FnOnce() -> Result<Con
     let out = &mut io::stdout();
     let prepared = open().and_then(|context| {
         // Cases of a batch lie side by side in the list; groups that have none of them need not list theirs.
-        let asked: BTreeSet<_> = names.iter().filter_map(|name| name.split('/').next()).collect();
-        let cases = list_some(groups, &context, |group| asked.contains(group)).map_err(|error| error.to_string())?;
+        let requested: BTreeSet<_> = names.iter().filter_map(|name| name.split('/').next()).collect();
+        let cases =
+            list_some(groups, &context, |group| requested.contains(group)).map_err(|error| error.to_string())?;
         Ok((context, choose(cases, &names)?))
     });
     match prepared {

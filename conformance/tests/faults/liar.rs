@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tilewright_kernel as kernel;
 use tilewright_kernel::Module;
-use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse, AttributeSyntax};
+use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, Target};
 use tilewright_target::{Instruction, TargetDescription};
 

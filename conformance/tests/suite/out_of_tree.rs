@@ -159,7 +159,7 @@ fn the_machine_described_in_c_is_the_same() {
     let library = c.join("libloom_c.so");
     built_in_c(&root().join("docs/examples/loom-c/loom.c"), &library);
     let command = Path::new(env!("CARGO_BIN_EXE_conformance")).with_file_name("tilewright");
-    let asked = |arguments: &[&str]| {
+    let requested = |arguments: &[&str]| {
         let mut command = Command::new(&command);
         command.arg("--plugin").arg(&library).env("TILEWRIGHT_TARGET_PATH", rust.join("targets"));
         let output = run(command.args(arguments));
@@ -167,14 +167,14 @@ fn the_machine_described_in_c_is_the_same() {
     };
     // By hand: registers go along four columns, a lane's low bit to the other four, the rest down.
     let layout = ["layout", "--target", "loom16", "--shape", "8x8", "--as", "cute", "#loom.loom_mma<{}>"];
-    let (said, error) = asked(&layout);
+    let (said, error) = requested(&layout);
     assert!(said.contains("((2,8),4):((32,1),8)"), "{said}{error}");
     let larger = ["layout", "--target", "loom16", "--shape", "16x8", "#loom.loom_mma<{}>"];
-    assert!(asked(&larger).1.contains("it is described for 8x8 alone"));
+    assert!(requested(&larger).1.contains("it is described for 8x8 alone"));
     let cases = ["--target", "loom16", "layouts/instructions", "dot/emulated/plain/f16-f16-f32/*", "--message-format"];
     let (said, passed) = suite(&rust, &library, &[&cases[..], &["json"]].concat());
     assert!(passed && said.contains("loom.mma.8x8x4.f32.f16"), "{said}");
-    let code = asked(&[
+    let code = requested(&[
         "dot", "--target", "loom16", "--m", "16", "--n", "16", "--k", "16", "--a", "f16", "--b", "f16", "--acc", "f32",
         "--emit", "asm",
     ]);

@@ -14,7 +14,7 @@ fn keeps(body: &Body, op: Op) -> bool {
 }
 
 /// Whether the sums of a product become a factor of another one.
-pub(super) fn is_factor(body: &Body, op: Op) -> bool {
+pub(super) fn is_operand(body: &Body, op: Op) -> bool {
     let mut flows: HashSet<Value> = body.op(op).results.iter().copied().collect();
     for user in body.walk(body.root()) {
         let operation = body.op(user);
@@ -75,7 +75,7 @@ const ENOUGH: u32 = 4;
 pub(super) fn described(body: &Body, op: Op) -> String {
     let operation = body.op(op);
     let types: Vec<_> = operation.operands.iter().map(|value| body.ty(*value).to_string()).collect();
-    let own = format!("{} {} {types:?} {:?}", operation.name(), is_factor(body, op), operation.attributes);
+    let own = format!("{} {} {types:?} {:?}", operation.name(), is_operand(body, op), operation.attributes);
     let length = length(body, op);
     let before = makers(body, op).map(|maker| match maker {
         Some(maker) if length < ENOUGH => described(body, maker),

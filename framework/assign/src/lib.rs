@@ -5,7 +5,6 @@
 
 mod assign;
 mod chain;
-mod effort;
 mod error;
 mod graph;
 pub mod layouts;
@@ -13,6 +12,7 @@ mod least;
 mod machine;
 pub mod memory;
 mod moves;
+mod op_costs;
 mod pool;
 mod price;
 pub mod product;

@@ -65,9 +65,9 @@ pub(super) fn of_operands(state: &mut State<'_, '_>, node: usize, key: LayoutId,
     for end in &state.graph.nodes[node].ins {
         if let Role::Of(source, _) = state.graph.roles[end.value.index()]
             && settled[source]
-            && let Some(wanted) = state.at(node, end.view)
+            && let Some(required) = state.at(node, end.view)
         {
-            cost += state.conversion(end.value, wanted);
+            cost += state.conversion(end.value, required);
         }
     }
     state.keys[node] = old;

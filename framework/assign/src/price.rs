@@ -7,8 +7,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::LaunchConfig;
-use super::effort::{Effort, registers};
-use super::graph::{Again, Graph, ISSUE, Kind};
+use super::graph::{Graph, ISSUE, Kind, Remat};
+use super::op_costs::{OpCosts, registers};
 use super::pool::{LayoutId, Pool, ViewId};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{MovementError, Path, convert, gather, slots_with_accesses, waited};
@@ -119,7 +119,7 @@ impl<'a> Prices<'a> {
     }
 
     fn in_layout(&self, kind: &Kind, layout: &LinearLayout) -> Result<f64, MovementError> {
-        let Effort { plain, counts, accesses, bytes } = Effort::of(kind, layout, self.machine)?;
+        let OpCosts { plain, counts, accesses, bytes } = OpCosts::of(kind, layout, self.machine)?;
         let arriving = bytes as f64 / BYTES_IN_A_SLOT / f64::from(self.machine.warps);
         let accesses = ACCESS_SLOTS * accesses as f64;
         Ok(ISSUE * plain + slots_with_accesses(&counts, ACCESS_SLOTS) + accesses + arriving)
@@ -133,13 +133,13 @@ impl<'a> Prices<'a> {
 
     /// To compute a value of so many operations in a layout, in turns of a loop: each for each register. That is more than is
     /// issued ([`Self::again`]); it stands for what loads to many registers wait for, which has no price of its own.
-    pub(super) fn in_turns(&self, cone: u32, layout: LayoutId) -> f64 {
+    pub(super) fn in_iterations(&self, cone: u32, layout: LayoutId) -> f64 {
         ISSUE * f64::from(cone) * registers(&self.pool.get(layout))
     }
 
     /// To compute a value in a layout, and what it is made of: an instruction for each register, but for those that hold
     /// neighbours which one makes together.
-    pub(super) fn again(&self, made: &[Option<Again>], value: Value, layout: LayoutId) -> f64 {
+    pub(super) fn again(&self, made: &[Option<Remat>], value: Value, layout: LayoutId) -> f64 {
         if let Some(&known) = self.again.borrow().get(&(value, layout)) {
             return known;
         }

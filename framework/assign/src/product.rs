@@ -22,7 +22,7 @@ pub struct Product {
     /// The layouts of the scales, where there are any that have one.
     pub scales: [Option<LinearLayout>; 2],
     /// The layout of the sums.
-    pub sums: LinearLayout,
+    pub accumulator: LinearLayout,
     /// Of several matrices how many, and who multiplies which.
     pub batches: Option<Batches>,
 }
@@ -34,7 +34,7 @@ impl Product {
     /// The layouts of [`OPERANDS`]; none of what is taken in any.
     pub(super) fn layouts(&self) -> [Option<&LinearLayout>; 5] {
         let ([a, b], [a_scale, b_scale]) = (&self.factors, &self.scales);
-        [a.as_ref(), b.as_ref(), Some(&self.sums), a_scale.as_ref(), b_scale.as_ref()]
+        [a.as_ref(), b.as_ref(), Some(&self.accumulator), a_scale.as_ref(), b_scale.as_ref()]
     }
 }
 
@@ -67,15 +67,16 @@ pub fn product(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Result<Produc
     let attributes = &body.op(op).attributes;
     let (batches, packed) = (batches(body, op), packed(body, op));
     let makers = chain::makers(body, op);
-    let chained = attributes.get(WHOLE_ROWS).is_some() || chain::is_factor(body, op);
+    let chained = attributes.get(WHOLE_ROWS).is_some() || chain::is_operand(body, op);
     let linked = chained || makers != [None, None];
     // Whoever says the unit has weighed the ways of factors, and what goes on by itself reads them from memory.
     let is_open = problem.unit.is_none() && attributes.get(PENDING).is_none() && batches.is_none();
     let mut made = [None, None];
     if is_open && packed == [None, None] && chain::length(body, op) <= LONGEST_CHAIN {
         for (made, maker) in made.iter_mut().zip(makers) {
-            let sums = maker.map(|maker| product(body, maker, machine)).transpose()?.map(|maker| maker.sums);
-            *made = sums.map(|sums| in_order(&sums)).transpose()?;
+            let accumulator =
+                maker.map(|maker| product(body, maker, machine)).transpose()?.map(|maker| maker.accumulator);
+            *made = accumulator.map(|accumulator| in_order(&accumulator)).transpose()?;
         }
     }
     let (plan, batches) = warp_partition(&MmaProblem { chained, linked, made, ..problem }, batches, machine)?;
@@ -100,8 +101,8 @@ pub fn product(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Result<Produc
         Ok(Some(over_batches(&held, batches)?))
     };
     let (factors, scales) = ([factor(0)?, factor(1)?], [scale(0)?, scale(1)?]);
-    let sums = over_batches(&plan.c, batches)?;
-    Ok(Product { factors, scales, sums, plan, batches })
+    let accumulator = over_batches(&plan.c, batches)?;
+    Ok(Product { factors, scales, accumulator, plan, batches })
 }
 
 /// The plan of one matrix by all warps; of several by fewer warps each, so that no two warps hold the same, where the same
@@ -146,33 +147,34 @@ pub fn problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaProblem
     }
     let [(a_number, a_scale), (b_number, b_scale)] = [factor(body, op, 0)?, factor(body, op, 1)?];
     let k = a[rank - 1] * if packed(body, op)[0] == Some(1) { 2 } else { 1 };
-    let sums = body.operand(op, "c").map(|value| body.ty(value).element());
+    let accumulator = body.operand(op, "c").map(|value| body.ty(value).element());
     // Nothing adds up in numbers of eight bits and fewer.
-    let sums = sums.filter(|ty| !matches!(ty, TileType::Float(float) if float.bits() < 16));
+    let accumulator = accumulator.filter(|ty| !matches!(ty, TileType::Float(float) if float.bits() < 16));
     let accumulator =
-        sums.and_then(of_type).ok_or_else(|| impossible("no product has sums of this type".to_owned()))?;
+        accumulator.and_then(of_type).ok_or_else(|| impossible("no product has sums of this type".to_owned()))?;
     let shape = [c[rank - 2], c[rank - 1], k];
-    let asked = MmaProblem::new(shape, [a_number, b_number, accumulator], lanes, warps).with_scales([a_scale, b_scale]);
+    let requested =
+        MmaProblem::new(shape, [a_number, b_number, accumulator], lanes, warps).with_scales([a_scale, b_scale]);
     let attributes = &body.op(op).attributes;
     let unit = attributes.get(INSTRUCTION).and_then(Attribute::as_text).map(str::to_owned);
     let number = |name: &str| attributes.get(name).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
     let warp_partition = shared_out_as_said(attributes)?;
-    Ok(MmaProblem { unit, warp_partition, k_width: number(K_WIDTH), n_width: number(N_WIDTH), ..asked })
+    Ok(MmaProblem { unit, warp_partition, k_width: number(K_WIDTH), n_width: number(N_WIDTH), ..requested })
 }
 
 fn shared_out_as_said(attributes: &Attributes) -> Result<Option<WarpPartition>, ContractError> {
-    let Some(said) = attributes.get(WARPS_ALONG) else { return Ok(None) };
-    let warps = match said {
+    let Some(explicit) = attributes.get(WARPS_ALONG) else { return Ok(None) };
+    let warps = match explicit {
         Attribute::Array(_, warps) => <[u64; 2]>::try_from(&warps[..]).ok(),
         _ => None,
     };
     let Some(warps) = warps else {
         return Err(impossible(format!(
-            "`{WARPS_ALONG}` is `array<i64: M, N>`, warps along M and along N; it says {said}"
+            "`{WARPS_ALONG}` is `array<i64: M, N>`, warps along M and along N; it says {explicit}"
         )));
     };
     let lanes = attributes.get(LANES_ALONG).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
-    Ok(Some(WarpPartition { exchanged: attributes.get(EXCHANGED).is_some(), warps, lanes }))
+    Ok(Some(WarpPartition { swap_ab: attributes.get(EXCHANGED).is_some(), warps, lanes }))
 }
 
 /// Says in the attributes of a product by which unit it is carried out, and how that is shared out.
@@ -182,17 +184,14 @@ pub(super) fn say(attributes: &mut Attributes, problem: &MmaProblem) {
         attributes.set(INSTRUCTION, Attribute::Text(unit.as_str().into()));
     }
     let shared = problem.warp_partition;
-    let numbers = [
-        (K_WIDTH, problem.k_width),
-        (N_WIDTH, problem.n_width),
-        (LANES_ALONG, shared.and_then(|shared| shared.lanes)),
-    ];
+    let numbers =
+        [(K_WIDTH, problem.k_width), (N_WIDTH, problem.n_width), (LANES_ALONG, shared.and_then(|shared| shared.lanes))];
     for (name, value) in numbers {
         value.map(|value| attributes.set(name, number(value)));
     }
-    if let Some(WarpPartition { exchanged, warps, .. }) = shared {
+    if let Some(WarpPartition { swap_ab, warps, .. }) = shared {
         attributes.set(WARPS_ALONG, Attribute::Array(TileType::integer(64), warps.to_vec()));
-        exchanged.then(|| attributes.set(EXCHANGED, Attribute::Unit));
+        swap_ab.then(|| attributes.set(EXCHANGED, Attribute::Unit));
     }
 }
 

@@ -65,7 +65,7 @@ pub struct ConversionReport {
     /// How often it happens, beside what happens once.
     pub weight: f64,
     /// The operations that want it so.
-    pub wanted_by: Vec<String>,
+    pub required_by: Vec<String>,
 }
 
 impl AssignmentReport {
@@ -129,9 +129,9 @@ fn of_conversion(body: &Body, state: &State<'_, '_>, left: &Left, machine: &Laun
     let plan = convert(&from, &to, graph.bits[left.value.index()], machine.context).ok();
     let users = graph.users[left.value.index()].iter();
     let users = users.filter(|(node, view)| state.at(*node, *view) == Some(left.to));
-    let mut wanted_by: Vec<String> =
+    let mut required_by: Vec<String> =
         users.filter_map(|(node, _)| graph.nodes[*node].op).map(|op| body.op(op).name().to_owned()).collect();
-    wanted_by.dedup();
+    required_by.dedup();
     ConversionReport {
         value: body.display_name(left.value),
         operation: maker(body, left.value),
@@ -140,7 +140,7 @@ fn of_conversion(body: &Body, state: &State<'_, '_>, left: &Left, machine: &Laun
         path: plan.as_ref().map(|plan| plan.path),
         slots: plan.map_or(f64::INFINITY, |plan| slots(&plan.stats.counts)),
         weight: graph.weights[left.value.index()],
-        wanted_by,
+        required_by,
     }
 }
 
@@ -185,6 +185,6 @@ impl fmt::Display for ConversionReport {
         writeln!(f, "    {}  ({}): {} slots by {by}, {} times", self.value, self.operation, self.slots, self.weight)?;
         writeln!(f, "      from {}", self.from)?;
         writeln!(f, "      to   {}", self.to)?;
-        writeln!(f, "      since it is wanted so by {}", self.wanted_by.join(", "))
+        writeln!(f, "      since it is wanted so by {}", self.required_by.join(", "))
     }
 }

@@ -34,15 +34,15 @@ impl State<'_, '_> {
     }
 
     /// The layouts in which nodes want a value, each once; `None` for what is no layout.
-    pub(super) fn wanted(&self, value: Value) -> Vec<Option<LayoutId>> {
-        let mut wanted: Vec<Option<LayoutId>> = Vec::new();
+    pub(super) fn required(&self, value: Value) -> Vec<Option<LayoutId>> {
+        let mut required: Vec<Option<LayoutId>> = Vec::new();
         for &(node, view) in &self.graph.users[value.index()] {
             let layout = self.at(node, view);
-            if !wanted.contains(&layout) {
-                wanted.push(layout);
+            if !required.contains(&layout) {
+                required.push(layout);
             }
         }
-        wanted
+        required
     }
 
     /// What one conversion of a value costs, each time that the value is made.
@@ -61,16 +61,16 @@ impl State<'_, '_> {
         {
             return IMPOSSIBLE;
         }
-        let price = |wanted: Option<LayoutId>| match (role, wanted) {
+        let price = |required: Option<LayoutId>| match (role, required) {
             (Role::Scalar, _) => 0.0,
             (_, None) => IMPOSSIBLE,
             (Role::Free(cone), Some(layout)) if weight >= LOOP_WEIGHT as f64 => {
-                weight * self.prices.in_turns(cone, layout)
+                weight * self.prices.in_iterations(cone, layout)
             }
             (Role::Free(_), Some(layout)) => weight * self.prices.again(&self.graph.again, value, layout),
             (Role::Of(..), Some(layout)) => self.conversion(value, layout),
         };
-        self.wanted(value).into_iter().map(price).sum()
+        self.required(value).into_iter().map(price).sum()
     }
 
     /// What a node costs by itself.

@@ -75,7 +75,7 @@ fn keep(
     let now = product(body, of.op, machine).map_err(|source| EngineError::Product { operation, source })?;
     let is_key = |&(node, key): &(usize, LayoutId)| state.keys[node] == key;
     if !change(state, of, &now)?.is_some_and(|keys| keys.iter().all(is_key)) {
-        say(&mut body.op_mut(of.op).attributes, &of.product.plan.said());
+        say(&mut body.op_mut(of.op).attributes, &of.product.plan.explicit_problem());
     }
     Ok(())
 }
@@ -83,10 +83,10 @@ fn keep(
 /// Whether the program leaves the way open, and registers hold all operands.
 fn is_open(body: &Body, of: &Multiplication) -> bool {
     let operation = body.op(of.op);
-    let said = [INSTRUCTION, PENDING, WHOLE_ROWS].iter().any(|name| operation.attributes.get(name).is_some());
+    let explicit = [INSTRUCTION, PENDING, WHOLE_ROWS].iter().any(|name| operation.attributes.get(name).is_some());
     let in_registers = of.product.factors.iter().all(Option::is_some) && of.product.batches.is_none();
     let unsaid = operation.operands.iter().chain(&operation.results).all(|value| body.ty(*value).layout().is_none());
-    in_registers && unsaid && !said
+    in_registers && unsaid && !explicit
 }
 
 /// The best other way of a product, if one gains: its attributes, and the keys of the program around it.
@@ -139,8 +139,8 @@ fn as_asked(
     let before = body.op(op).attributes.clone();
     say(&mut body.op_mut(op).attributes, problem);
     let made = product(body, op, machine);
-    let said = std::mem::replace(&mut body.op_mut(op).attributes, before);
-    Ok((said, made?))
+    let explicit = std::mem::replace(&mut body.op_mut(op).attributes, before);
+    Ok((explicit, made?))
 }
 
 /// The keys of a product's operands where it goes another way; none where that takes an operand elsewhere.
@@ -181,8 +181,8 @@ fn around(state: &State<'_, '_>, of: &Multiplication) -> Vec<usize> {
 fn converts(state: &State<'_, '_>, nodes: &[usize]) -> bool {
     let given = nodes.iter().flat_map(|&node| &state.graph.nodes[node].outs);
     given.map(|end| end.value).any(|value| {
-        let wanted = state.wanted(value);
-        wanted.into_iter().flatten().any(|to| state.conversion(value, to) > LEAST_GAIN)
+        let required = state.required(value);
+        required.into_iter().flatten().any(|to| state.conversion(value, to) > LEAST_GAIN)
     })
 }
 
@@ -213,7 +213,7 @@ fn passes_through_shared(state: &State<'_, '_>, node: usize, most: usize) -> boo
         let bits = graph.bits[end.value.index()];
         let home = state.home(end.value);
         let shared = |to: LayoutId| home.is_some_and(|home| state.prices.is_shared(home, to, bits));
-        state.wanted(end.value).into_iter().flatten().any(shared)
+        state.required(end.value).into_iter().flatten().any(shared)
             || most > 0
                 && graph.users[end.value.index()].iter().any(|&(user, _)| {
                     let is_chain = matches!(graph.nodes[user].kind, Kind::Elementwise(_) | Kind::Nothing);

@@ -14,7 +14,7 @@ use crate::{GlobalOptions, input};
 
 /// What is written.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Wanted {
+enum Requested {
     /// The program with a layout for every tensor.
     Layouts,
     /// What was chosen for every tensor, which conversions are left, what they cost.
@@ -38,7 +38,7 @@ pub(crate) struct Options {
     asked: ProgramRequest,
     /// What to write.
     #[arg(long, value_enum, value_name = "FORM", default_value = "asm")]
-    emit: Wanted,
+    emit: Requested,
     /// Write what was chosen for every tensor, and why, to standard error too.
     #[arg(long)]
     explain: bool,
@@ -76,12 +76,12 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     }
     // What was made before a later stage failed is there all the same.
     let form = match (options.emit, !plan.is_empty()) {
-        (Wanted::Layouts, true) => return write(&options.code, layouts.as_bytes(), true),
-        (Wanted::Plan, true) => return write(&options.code, plan.as_bytes(), true),
-        (Wanted::Llvm, _) => CodeForm::Llvm,
-        (Wanted::Asm, _) => CodeForm::Asm,
-        (Wanted::Object, _) => CodeForm::Object,
-        (Wanted::Functions, _) => CodeForm::Functions,
+        (Requested::Layouts, true) => return write(&options.code, layouts.as_bytes(), true),
+        (Requested::Plan, true) => return write(&options.code, plan.as_bytes(), true),
+        (Requested::Llvm, _) => CodeForm::Llvm,
+        (Requested::Asm, _) => CodeForm::Asm,
+        (Requested::Object, _) => CodeForm::Object,
+        (Requested::Functions, _) => CodeForm::Functions,
         _ => CodeForm::Kernel,
     };
     let kernel = kernel.map_err(|error| failure(file, &text, &error))?;

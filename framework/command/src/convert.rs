@@ -7,7 +7,7 @@ use tilewright::Session;
 use tilewright_layout::LinearLayout;
 use tilewright_lower::conversion_kernel;
 use tilewright_picture::view::{self, ConversionView};
-use tilewright_plan::movement::{self, PlanContext, Path, Plan, Rejected, ScratchLayout};
+use tilewright_plan::movement::{self, Path, Plan, PlanContext, Rejected, ScratchLayout};
 use tilewright_target::{InstructionKind, TargetDescription};
 
 use crate::draw::{Destination, repeated};
@@ -94,8 +94,8 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         let shown = options.explain || !options.draw;
         let mut text = if shown { explained(plan, src) } else { String::new() };
         if options.explain {
-            let (open, closed) = movement::candidates(src, dst, *element_bits, context)?;
-            text += &weighed(plan, open, &closed, &target.name);
+            let (open, rejected) = movement::candidates(src, dst, *element_bits, context)?;
+            text += &weighed(plan, open, &rejected, &target.name);
         }
         Ok(text)
     };
@@ -111,14 +111,14 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
 
 /// Draws a plan.
 pub fn draw(
-    asked: &ConversionOptions,
+    requested: &ConversionOptions,
     request: &ConversionRequest,
     plan: &Plan,
     target: &TargetDescription,
     destination: &Destination,
 ) -> Result<(), CommandError> {
     let view = ConversionView {
-        name: &format!("conversion of {} {}", asked.tensor.shape, asked.tensor.element),
+        name: &format!("conversion of {} {}", requested.tensor.shape, requested.tensor.element),
         src: &request.src,
         dst: &request.dst,
         element_bits: request.element_bits,
@@ -126,20 +126,20 @@ pub fn draw(
         plan,
     };
     let mut picture = view::conversion(&view)?;
-    let texts = [repeated("from", &asked.src), repeated("to", &asked.dst)];
+    let texts = [repeated("from", &requested.src), repeated("to", &requested.dst)];
     picture.caption.splice(0..0, texts.concat());
     destination.draw(picture)
 }
 
 /// The ways that were weighed, the plan's first. On a path that is open, why others of it are closed says
 /// nothing.
-fn weighed(plan: &Plan, open: Vec<Plan>, closed: &[Rejected<Path>], target: &str) -> String {
+fn weighed(plan: &Plan, open: Vec<Plan>, rejected: &[Rejected<Path>], target: &str) -> String {
     let mut open = open;
     open.sort_by(Plan::compare);
     open.sort_by_key(|way| way.path != plan.path);
-    let closed: Vec<_> =
-        closed.iter().filter(|way| open.iter().all(|plan| plan.path != way.candidate)).cloned().collect();
-    ways::table(open.iter().map(|plan| AlternativeLine::new(plan.path.to_string(), &plan.stats)), &closed, target)
+    let rejected: Vec<_> =
+        rejected.iter().filter(|way| open.iter().all(|plan| plan.path != way.candidate)).cloned().collect();
+    ways::table(open.iter().map(|plan| AlternativeLine::new(plan.path.to_string(), &plan.stats)), &rejected, target)
 }
 
 /// The plan as people read it.

@@ -5,7 +5,7 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 
 use tilewright_kernel::Launch;
-use tilewright_plan::movement::{TensorCopy, AsyncCopySpec, PlanContext, SharedCopy, copy_to_shared};
+use tilewright_plan::movement::{AsyncCopySpec, PlanContext, SharedCopy, TensorCopy, copy_to_shared};
 use tilewright_target::{InstructionKind, TargetDescription};
 use tilewright_verify::kernels::{Stages, pointer_copy_kernel, tensor_copy_kernel};
 
@@ -101,11 +101,11 @@ fn text(copy: &SharedCopy, target: &TargetDescription) -> String {
         target.global.transaction_bytes,
         stats(copy).text()
     );
-    text + &closed_text(copy)
+    text + &rejected_text(copy)
 }
 
-fn closed_text(copy: &SharedCopy) -> String {
-    copy.closed.iter().map(|closed| format!("not by {}: {}\n", closed.candidate, closed.reason)).collect()
+fn rejected_text(copy: &SharedCopy) -> String {
+    copy.rejected.iter().map(|rejected| format!("not by {}: {}\n", rejected.candidate, rejected.reason)).collect()
 }
 
 fn boxes_text(copy: &SharedCopy, boxes: &TensorCopy, target: &TargetDescription) -> String {
@@ -123,7 +123,7 @@ fn boxes_text(copy: &SharedCopy, boxes: &TensorCopy, target: &TargetDescription)
         boxes.arrangement,
         copy.transactions,
         target.global.transaction_bytes,
-        closed_text(copy)
+        rejected_text(copy)
     )
 }
 
@@ -141,7 +141,8 @@ fn answer(copy: &SharedCopy) -> Json {
             "axes": boxes.axes.iter().map(ToString::to_string).collect::<Vec<_>>(),
         });
     }
-    let closed = copy.closed.iter().map(|closed| json!({ "instruction": closed.candidate, "reason": closed.reason }));
-    answer["closed"] = closed.collect();
+    let rejected =
+        copy.rejected.iter().map(|rejected| json!({ "instruction": rejected.candidate, "reason": rejected.reason }));
+    answer["closed"] = rejected.collect();
     answer
 }

@@ -80,7 +80,8 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let session = input::session(global)?;
     let target = session.catalogue().get(&options.target)?;
     let served = session.served(&target.name)?;
-    let context = PlanContext::of(target).with_instructions(served.as_ref().map_or(&[], |target| target.instructions()));
+    let context =
+        PlanContext::of(target).with_instructions(served.as_ref().map_or(&[], |target| target.instructions()));
     let types = [number("--a", &options.a)?, number("--b", &options.b)?, number("--acc", &options.acc)?];
     let lanes = options.lanes.unwrap_or(target.lanes.default);
     let mut request = MmaProblem::new([options.m, options.n, options.k], types, lanes, options.warps);
@@ -92,8 +93,8 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let text = || {
         let mut text = explained(plan, context)?;
         if options.explain {
-            let (candidates, closed) = contract::candidates(&request, context)?;
-            text += &ways(&candidates, &closed);
+            let (candidates, rejected) = contract::candidates(&request, context)?;
+            text += &ways(&candidates, &rejected);
         }
         Ok(text)
     };
@@ -155,7 +156,7 @@ fn explained(plan: &Contraction, context: PlanContext<'_>) -> Result<String, Com
         cost.cast_cycles
     );
     text += &format!("{} registers of 32 bits a lane\n", cost.registers);
-    let ([of_a, of_b], [scale_a, scale_b]) = (plan.feeds(context)?, plan.scale_feeds(context)?);
+    let ([of_a, of_b], [scale_a, scale_b]) = (plan.operand_loads(context)?, plan.scale_loads(context)?);
     let narrow = [request.a, request.b].map(|number| number.bits() < 8);
     let ways = [
         ("a", narrow[0], Some(of_a)),
@@ -163,18 +164,18 @@ fn explained(plan: &Contraction, context: PlanContext<'_>) -> Result<String, Com
         ("scale_a", false, scale_a),
         ("scale_b", false, scale_b),
     ];
-    for (name, in_bytes, feed) in ways {
-        let Some(feed) = feed else { continue };
-        let way = match (&feed.conversion, &feed.store) {
+    for (name, in_bytes, operand_load) in ways {
+        let Some(operand_load) = operand_load else { continue };
+        let way = match (&operand_load.conversion, &operand_load.store) {
             (Some(conversion), _) => format!("then converted, path {}", conversion.path),
             (None, Some(store)) => format!("then stored to {} bytes of shared memory", store.bytes),
             (None, None) => "straight".to_owned(),
         };
-        let loads = match &feed.blocks {
+        let loads = match &operand_load.blocks {
             Some(blocks) => format!("{} loads by {}", blocks.accesses, blocks.instruction),
             None => {
                 let what = if in_bytes { "bytes" } else { "elements" };
-                format!("{} loads of {} {what}", feed.access.accesses, feed.access.vector_elements)
+                format!("{} loads of {} {what}", operand_load.access.accesses, operand_load.access.vector_elements)
             }
         };
         text += &format!("{name}: {loads} a warp from global memory, {way}\n");
@@ -195,7 +196,7 @@ fn explained(plan: &Contraction, context: PlanContext<'_>) -> Result<String, Com
 }
 
 /// The ways that were weighed, the best first, and why others are closed.
-fn ways(candidates: &[MmaCandidate], closed: &[Rejected<String>]) -> String {
+fn ways(candidates: &[MmaCandidate], rejected: &[Rejected<String>]) -> String {
     let header = ["unit", "", "warps", "chunk", "cycles", "issuing", "factors", "casting", "issues", "registers"];
     let mut table = table(header, 3..header.len());
     for MmaCandidate { unit, transposed, warps, chunk, cost } in candidates {
@@ -210,7 +211,7 @@ fn ways(candidates: &[MmaCandidate], closed: &[Rejected<String>]) -> String {
         "\nways weighed, in cycles of the block, then in issues, then in registers of a lane:\n{}\n",
         table.trim_fmt()
     );
-    for Rejected { candidate, reason } in closed {
+    for Rejected { candidate, reason } in rejected {
         text += &format!("closed: {candidate}: {reason}\n");
     }
     text

@@ -100,8 +100,8 @@ pub fn emit(
         CodeForm::Object => Emit::Object,
         CodeForm::Functions => Emit::Functions,
     };
-    let wanted = CompileOptions { emit: vec![form], optimisation: code.opt };
-    let artifact = session.compile(target, &module, &wanted)?;
+    let requested = CompileOptions { emit: vec![form], optimisation: code.opt };
+    let artifact = session.compile(target, &module, &requested)?;
     let payload = artifact.payload(form).ok_or_else(|| {
         CommandError::Input(format!("target {target} has no such form of code; another value of --emit may do"))
     })?;

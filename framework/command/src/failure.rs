@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 
-use tilewright::{PipelineError, LayoutRequestError, SessionError};
+use tilewright::{LayoutRequestError, PipelineError, SessionError};
 use tilewright_layout::text::TextError;
 use tilewright_lower::LowerError;
 use tilewright_picture::PictureError;

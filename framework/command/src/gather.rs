@@ -52,8 +52,8 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
                 &format!("\nwavefronts loaded are at least these; over indices drawn evenly the mean is {mean:.1}\n");
         }
         if options.explain {
-            let (open, closed) = movement::gathers(&src, &indices, axis, bits, target)?;
-            text += &ways::table(open.iter().map(way), &closed, &target.name);
+            let (open, rejected) = movement::gathers(&src, &indices, axis, bits, target)?;
+            text += &ways::table(open.iter().map(way), &rejected, &target.name);
         }
         Ok(text)
     };

@@ -187,7 +187,7 @@ fn listed(words: &[&str]) -> String {
 
 /// How many elements along K share a scale.
 fn block_of(row: &Instruction) -> String {
-    let of = |wanted: &str| tiles(row).find(|(role, ..)| role == wanted).map(|(_, _, sizes)| sizes);
+    let of = |requested: &str| tiles(row).find(|(role, ..)| role == requested).map(|(_, _, sizes)| sizes);
     match (row.extent(), of("scale_a").as_deref()) {
         (Some([_, _, k]), Some([_, blocks])) if *blocks > 0 => format!(", a scale for {} along K", k / blocks),
         _ => String::new(),
@@ -207,7 +207,7 @@ fn shape(row: &Instruction) -> String {
     if let Some(shape) = bulk_shape(row) {
         return shape;
     }
-    let of = |wanted: &str| tiles(row).find(|(role, ..)| role == wanted).map(|(_, _, sizes)| sizes);
+    let of = |requested: &str| tiles(row).find(|(role, ..)| role == requested).map(|(_, _, sizes)| sizes);
     match (row.extent(), of("d").as_deref()) {
         (Some([m, n, k]), Some([_, _, blocks])) => format!("{m}x{n}x{k}, {blocks} blocks"),
         (Some([m, n, k]), _) => format!("{m}x{n}x{k}{}", told(row)),

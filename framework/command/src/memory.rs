@@ -7,9 +7,9 @@ use serde_json::{Value as Json, json};
 
 use tilewright::Session;
 use tilewright_layout::cute;
-use tilewright_layout::{Layout, AttributeSyntaxes, layout_to_json, spec_to_json};
+use tilewright_layout::{AttributeSyntaxes, Layout, layout_to_json, spec_to_json};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, PlanContext, MemoryChoice, SharedLayoutCandidate,
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, MemoryChoice, PlanContext, SharedLayoutCandidate,
     choose_shared_layout,
 };
 use tilewright_target::{Direction, InstructionKind};
@@ -169,14 +169,14 @@ fn by_kind(choice: &MemoryChoice) -> String {
         let mut row = vec![candidate.kind.to_string()];
         row.extend(numbers.map(|number| number.to_string()));
         row.push(units);
-        row.push(match (&candidate.closed, at) {
+        row.push(match (&candidate.rejected, at) {
             (Some(reason), _) => format!("closed: {reason}"),
             (None, 0) => "chosen".to_owned(),
             (None, _) => why(candidate, choice.chosen()),
         });
         table.add_row(row);
     }
-    for (kind, reason) in &choice.closed {
+    for (kind, reason) in &choice.rejected {
         let mut row = vec![kind.to_string()];
         row.extend(std::iter::repeat_n("-".to_owned(), 4));
         row.push(format!("closed: {reason}"));
@@ -214,7 +214,7 @@ pub fn answer(choice: &MemoryChoice) -> Json {
         "gap": choice.gap(),
         "gap_to_best_known": choice.gap_to_best_known(),
         "candidates": choice.candidates.iter().map(of_candidate).collect::<Vec<_>>(),
-        "closed": choice.closed.iter().map(|(kind, reason)| json!({ "kind": kind, "reason": reason })).collect::<Vec<_>>(),
+        "closed": choice.rejected.iter().map(|(kind, reason)| json!({ "kind": kind, "reason": reason })).collect::<Vec<_>>(),
     })
 }
 
@@ -234,6 +234,6 @@ fn of_candidate(candidate: &SharedLayoutCandidate) -> Json {
         "functor": candidate.functor.map(|functor| functor.to_string()),
         "cute": cute::of_tensor(&memory).ok().map(|cute| cute.to_string()),
         "fetch": fetch,
-        "closed": candidate.closed,
+        "closed": candidate.rejected,
     })
 }

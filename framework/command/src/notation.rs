@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 use tilewright::LayoutRequest;
 use tilewright_layout::cute;
-use tilewright_layout::{FamilySpec, Layout, AttributeSyntaxes, spec_to_json};
+use tilewright_layout::{AttributeSyntaxes, FamilySpec, Layout, spec_to_json};
 
 use crate::failure::CommandError;
 
@@ -26,7 +26,12 @@ impl Notation {
     ///
     /// # Errors
     /// [`CommandError::Input`] where the notation has no words for the layout.
-    pub fn of(self, request: &LayoutRequest, layout: &Layout, spellings: &AttributeSyntaxes) -> Result<String, CommandError> {
+    pub fn of(
+        self,
+        request: &LayoutRequest,
+        layout: &Layout,
+        spellings: &AttributeSyntaxes,
+    ) -> Result<String, CommandError> {
         Ok(match self {
             Self::Text => spellings.text(&family(request, layout)?),
             Self::Json => spec_to_json(&spellings.canonical(&family(request, layout)?)).to_string(),

@@ -27,7 +27,7 @@ const HEADER: [&str; 11] =
 
 /// The ways, the chosen one first and the others in the order of their price, with what each takes of a
 /// warp and why it lost; then those that are closed.
-pub fn table<'a>(ways: impl Iterator<Item = AlternativeLine<'a>>, closed: &[Rejected<Path>], target: &str) -> String {
+pub fn table<'a>(ways: impl Iterator<Item = AlternativeLine<'a>>, rejected: &[Rejected<Path>], target: &str) -> String {
     let ways: Vec<_> = ways.collect();
     let mut table = text_table::table(HEADER, 1..10);
     for (place, way) in ways.iter().enumerate() {
@@ -46,7 +46,7 @@ pub fn table<'a>(ways: impl Iterator<Item = AlternativeLine<'a>>, closed: &[Reje
         row.push(verdict(place, &ways));
         table.add_row(row);
     }
-    for way in closed {
+    for way in rejected {
         let mut row = vec![way.candidate.to_string()];
         row.extend(std::iter::repeat_n("-".to_owned(), 9));
         row.push(format!("closed: {}", way.reason));
@@ -72,8 +72,7 @@ fn verdict(place: usize, ways: &[AlternativeLine<'_>]) -> String {
             _ => "chosen: few slots by few accesses of shared memory".to_owned(),
         };
     }
-    let accesses =
-        |way: &AlternativeLine<'_>| (way.stats.counts.shared_stores + way.stats.counts.shared_loads) as f64;
+    let accesses = |way: &AlternativeLine<'_>| (way.stats.counts.shared_stores + way.stats.counts.shared_loads) as f64;
     let cycles = |way: &AlternativeLine<'_>| way.stats.cost.round();
     let mut said = Vec::new();
     for (what, own, best) in [

@@ -2,7 +2,7 @@
 //!
 //! An [`Emulator`] runs one kernel: all clusters of a grid, one after another, all blocks, warps and lanes of
 //! each, as the target's [`tilewright_target::TargetDescription`] says. It knows no vendor: vendor
-//! instructions get their [`Meaning`] from whoever knows them; [`SemanticsTable::of_rows`] makes meanings of rows. Whatever a kernel may not do
+//! instructions get their [`InstructionSemantics`] from whoever knows them; [`SemanticsTable::of_rows`] makes meanings of rows. Whatever a kernel may not do
 //! ends the run with a [`Fault`] that names the operation, warp and lane; otherwise a [`RunReport`]
 //! says what was counted. Runs are deterministic.
 //!
@@ -55,7 +55,7 @@ mod warp;
 
 pub use fault::{Fault, FaultKind, FaultPlace, LaneFault, OtherAccess};
 pub use mapped_tensor::TensorMapValue;
-pub use meaning::{Call, Meaning, SemanticsTable};
+pub use meaning::{Call, InstructionSemantics, SemanticsTable};
 pub use memory::{Buffer, GlobalMemory, MemoryError};
 pub use print::{Printed, Printer};
 pub use rows::ElementSum;

@@ -56,7 +56,7 @@ pub struct tw_kernel {
 }
 
 /// What the caller wants of a compilation.
-struct Wanted {
+struct Requested {
     program: ProgramOptions,
     forms: Vec<String>,
     optimisation: u8,
@@ -67,35 +67,35 @@ const KEYS: &[&str] = &["entry", "warps", "lanes", "strategy", "stages", "emit",
 /// The forms: those that the framework makes, then those of the target's compiler.
 const FORMS: &[&str] = &["layouts", "plan", "kernel", "llvm", "asm", "object", "functions"];
 
-impl Wanted {
+impl Requested {
     fn read(options: &[(&str, &str)]) -> Result<Self, Failure> {
-        let mut wanted = Self { program: ProgramOptions::default(), forms: Vec::new(), optimisation: 2 };
+        let mut requested = Self { program: ProgramOptions::default(), forms: Vec::new(), optimisation: 2 };
         for &(key, value) in options {
             match key {
-                "entry" => wanted.program.entry = Some(value.to_owned()),
-                "warps" => wanted.program.warps = Some(power_of_two(key, value)?),
-                "lanes" => wanted.program.lanes = Some(power_of_two(key, value)?),
-                "strategy" => wanted.program.strategy = strategy(key, value)?,
+                "entry" => requested.program.entry = Some(value.to_owned()),
+                "warps" => requested.program.warps = Some(power_of_two(key, value)?),
+                "lanes" => requested.program.lanes = Some(power_of_two(key, value)?),
+                "strategy" => requested.program.strategy = strategy(key, value)?,
                 "stages" => match number(key, value)? {
-                    stages @ 1..=64 => wanted.program.stages = Some(stages),
+                    stages @ 1..=64 => requested.program.stages = Some(stages),
                     _ => return Err(wrong(key, value, "1 to 64")),
                 },
-                "emit" => wanted.forms.extend(forms(key, value)?),
+                "emit" => requested.forms.extend(forms(key, value)?),
                 "optimisation" => match number(key, value)? {
-                    level @ 0..=3 => wanted.optimisation = level,
+                    level @ 0..=3 => requested.optimisation = level,
                     _ => return Err(wrong(key, value, "0 to 3")),
                 },
                 _ => return Err(unknown(key, KEYS)),
             }
         }
-        if wanted.forms.is_empty() {
-            wanted.forms.push("asm".to_owned());
+        if requested.forms.is_empty() {
+            requested.forms.push("asm".to_owned());
         }
-        Ok(wanted)
+        Ok(requested)
     }
 
     fn wants(&self, form: &str) -> bool {
-        self.forms.iter().any(|wanted| wanted == form)
+        self.forms.iter().any(|requested| requested == form)
     }
 
     /// What the target's compiler is asked for.
@@ -154,33 +154,33 @@ pub unsafe extern "C" fn tw_compile(
         // SAFETY: as the caller promises.
         let (session, out) = unsafe { (borrowed("session", session)?, place(out)?) };
         // SAFETY: as the caller promises.
-        let wanted = Wanted::read(&unsafe { read_options(options, count) }?)?;
+        let requested = Requested::read(&unsafe { read_options(options, count) }?)?;
         // SAFETY: as the caller promises.
         let target = unsafe { read_text("target", target) }?;
         // SAFETY: as the caller promises.
         let bytes = unsafe { crate::boundary::read_array("program", program.cast::<u8>(), length) }?;
         let program =
             std::str::from_utf8(bytes).map_err(|error| Failure::argument(format!("`program` is no UTF-8: {error}")))?;
-        *out = handle(session.heard(|| compiled(session, target, program, &wanted))?);
+        *out = handle(session.heard(|| compiled(session, target, program, &requested))?);
         Ok(())
     })
 }
 
-fn compiled(session: &tw_session, target: &str, program: &str, wanted: &Wanted) -> Result<tw_code, Failure> {
+fn compiled(session: &tw_session, target: &str, program: &str, requested: &Requested) -> Result<tw_code, Failure> {
     let served = session.session.target(target)?;
     let compiler = ProgramCompiler { dialects: &session.dialects, imports: &session.imports, target: &*served };
     let mut shown = Vec::new();
-    let kernel = compiler.kernel(program, &wanted.program, &mut |stage| {
+    let kernel = compiler.kernel(program, &requested.program, &mut |stage| {
         if let Stage::Layouts(assigned) = stage {
-            if wanted.wants("layouts") {
+            if requested.wants("layouts") {
                 shown.push(Form::of("layouts", "ttgir", stage.to_string().into_bytes()));
             }
-            if wanted.wants("plan") {
+            if requested.wants("plan") {
                 shown.push(Form::of("plan", "txt", assigned.report.to_string().into_bytes()));
             }
         }
     })?;
-    code(session, target, kernel, wanted, shown)
+    code(session, target, kernel, requested, shown)
 }
 
 /// Compiles a plan's kernel; options as of `tw_compile`, where `entry`, `warps`, `lanes` and `strategy` say nothing. Available
@@ -200,8 +200,8 @@ pub unsafe extern "C" fn tw_compile_plan(
         // SAFETY: as the caller promises.
         let (session, plan, out) = unsafe { (borrowed("session", session)?, borrowed("plan", plan)?, place(out)?) };
         // SAFETY: as the caller promises.
-        let wanted = Wanted::read(&unsafe { read_options(options, count) }?)?;
-        let code = session.heard(|| code(session, &plan.target, plan.kernel.clone(), &wanted, Vec::new()))?;
+        let requested = Requested::read(&unsafe { read_options(options, count) }?)?;
+        let code = session.heard(|| code(session, &plan.target, plan.kernel.clone(), &requested, Vec::new()))?;
         *out = handle(code);
         Ok(())
     })
@@ -212,16 +212,16 @@ fn code(
     session: &tw_session,
     target: &str,
     kernel: Kernel,
-    wanted: &Wanted,
+    requested: &Requested,
     mut forms: Vec<Form>,
 ) -> Result<tw_code, Failure> {
     let module = Module { kernels: vec![kernel] };
-    if wanted.wants("kernel") {
+    if requested.wants("kernel") {
         forms.push(Form::of("kernel", "tw", module.to_string().into_bytes()));
     }
-    let emitted = wanted.emitted();
+    let emitted = requested.emitted();
     let options =
-        CompileOptions { emit: emitted.iter().map(|&(_, form)| form).collect(), optimisation: wanted.optimisation };
+        CompileOptions { emit: emitted.iter().map(|&(_, form)| form).collect(), optimisation: requested.optimisation };
     let artifact = session.session.compile(target, &module, &options)?;
     for (name, form) in emitted {
         let payload = artifact.payload(form).ok_or_else(|| {
@@ -260,11 +260,11 @@ pub unsafe extern "C" fn tw_code_bytes(
 ) -> *mut tw_error {
     guarded(|| {
         // SAFETY: as the caller promises.
-        let (code, wanted) = unsafe { (borrowed("code", code)?, read_text("form", form)?) };
-        let found = code.forms.iter().find(|form| form.name.to_bytes() == wanted.as_bytes());
+        let (code, requested) = unsafe { (borrowed("code", code)?, read_text("form", form)?) };
+        let found = code.forms.iter().find(|form| form.name.to_bytes() == requested.as_bytes());
         let Some(form) = found else {
             let there: Vec<_> = code.forms.iter().map(|form| form.name.to_string_lossy()).collect();
-            return Err(Failure::argument(format!("the code has no form `{wanted}`; it has {}", there.join(", "))));
+            return Err(Failure::argument(format!("the code has no form `{requested}`; it has {}", there.join(", "))));
         };
         if data.is_null() {
             return Err(Failure::argument("`data` is null; give the address of a pointer"));

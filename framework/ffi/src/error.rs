@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_char};
 
-use tilewright::{PipelineError, ProgramError, LayoutRequestError, SessionError};
+use tilewright::{LayoutRequestError, PipelineError, ProgramError, SessionError};
 use tilewright_layout::text::TextError;
 use tilewright_layout::{FamilyError, LayoutError};
 use tilewright_plugin::CompileError;

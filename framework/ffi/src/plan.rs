@@ -6,7 +6,7 @@ use tilewright::PipelineError;
 use tilewright_kernel::Kernel;
 use tilewright_layout::Layout;
 use tilewright_lower::conversion_kernel;
-use tilewright_plan::movement::{PlanContext, Plan, PlanStats, slots};
+use tilewright_plan::movement::{Plan, PlanContext, PlanStats, slots};
 
 use crate::blob::tw_blob;
 use crate::boundary::{borrowed, fill, guarded, place, read_text};

@@ -36,7 +36,7 @@ impl tw_session {
 }
 
 /// What a session is made with.
-struct Wanted {
+struct Requested {
     discovery: Discovery,
     targets: Vec<PathBuf>,
     isolate: Option<PathBuf>,
@@ -45,9 +45,9 @@ struct Wanted {
 
 const KEYS: &[&str] = &["plugin", "plugin-directory", "discover", "targets", "isolate", "timeout"];
 
-impl Wanted {
+impl Requested {
     fn read(options: &[(&str, &str)]) -> Result<Self, Failure> {
-        let mut wanted = Self {
+        let mut requested = Self {
             discovery: Discovery::default(),
             targets: Vec::new(),
             isolate: None,
@@ -56,22 +56,22 @@ impl Wanted {
         let mut discover = true;
         for &(key, value) in options {
             match (key, value) {
-                ("plugin", file) => wanted.discovery.files.push(file.into()),
-                ("plugin-directory", directory) => wanted.discovery.directories.push(directory.into()),
+                ("plugin", file) => requested.discovery.files.push(file.into()),
+                ("plugin-directory", directory) => requested.discovery.directories.push(directory.into()),
                 ("discover", "yes") => discover = true,
                 ("discover", "no") => discover = false,
                 ("discover", _) => return Err(wrong(key, value, "`yes` or `no`")),
-                ("targets", directory) => wanted.targets.push(directory.into()),
-                ("isolate", command) => wanted.isolate = Some(command.into()),
-                ("timeout", seconds) => wanted.patience = Duration::from_secs(number(key, seconds)?),
+                ("targets", directory) => requested.targets.push(directory.into()),
+                ("isolate", command) => requested.isolate = Some(command.into()),
+                ("timeout", seconds) => requested.patience = Duration::from_secs(number(key, seconds)?),
                 _ => return Err(unknown(key, KEYS)),
             }
         }
         if discover {
-            wanted.discovery.directories.extend(beside_this_library());
-            wanted.discovery.directories.extend(Discovery::standard().directories);
+            requested.discovery.directories.extend(beside_this_library());
+            requested.discovery.directories.extend(Discovery::standard().directories);
         }
-        Ok(wanted)
+        Ok(requested)
     }
 
     fn session(self, diagnostics: Option<&Arc<Diagnostics>>) -> Result<Session, Failure> {
@@ -136,9 +136,9 @@ pub unsafe extern "C" fn tw_session_create(
         // SAFETY: as the caller promises.
         let out = unsafe { place(out) }?;
         // SAFETY: as the caller promises.
-        let wanted = Wanted::read(&unsafe { read_options(options, count) }?)?;
+        let requested = Requested::read(&unsafe { read_options(options, count) }?)?;
         let diagnostics = Diagnostics::new(callback, context);
-        let session = heard(diagnostics.as_ref(), || wanted.session(diagnostics.as_ref()))?;
+        let session = heard(diagnostics.as_ref(), || requested.session(diagnostics.as_ref()))?;
         let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
         *out = handle(tw_session { session, dialects, imports, diagnostics });
         Ok(())

@@ -82,8 +82,8 @@ struct Reader<'de> {
 impl<'de> Read<'de> for Reader<'de> {
     type Error = Infallible;
 
-    fn fill<'b>(&'b mut self, wanted: usize) -> Result<Reference<'de, 'b>, Infallible> {
-        Ok(Reference::Long(&self.rest[..wanted.min(self.rest.len())]))
+    fn fill<'b>(&'b mut self, required: usize) -> Result<Reference<'de, 'b>, Infallible> {
+        Ok(Reference::Long(&self.rest[..required.min(self.rest.len())]))
     }
 
     fn advance(&mut self, count: usize) {

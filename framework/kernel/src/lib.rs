@@ -38,7 +38,7 @@ mod verify;
 pub use build::Builder;
 pub use bytes::{DecodeError, decode, encode};
 pub use count::Counts;
-pub use mapped_rows::{Extent, DerivedTensorMap};
+pub use mapped_rows::{DerivedTensorMap, Extent};
 pub use module::{Kernel, Launch, MAX_BLOCKS, Module, Parameter, SharedBuffer};
 pub use op::{
     Atomic, Binary, Cast, Compare, Exchange, Issuers, MAX_DEPTH, MathFunction, MemoryOrder, MemoryScope, Op, Region,

@@ -162,9 +162,9 @@ impl LinearLayout {
     pub fn order_for_division(&self, divisor: &Self, dim: Dim, above: bool) -> Option<ColumnAction> {
         let own = self.columns_of(dim);
         let mut places = Vec::new();
-        for &wanted in divisor.columns_of(dim) {
+        for &required in divisor.columns_of(dim) {
             let matches = |&(bit, &column): &(usize, &u64)| {
-                !places.contains(&bit) && self.split_column(column, divisor, above) == (wanted, 0)
+                !places.contains(&bit) && self.split_column(column, divisor, above) == (required, 0)
             };
             places.push(own.iter().enumerate().find(matches)?.0);
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FamilyError, FamilySpec, LinearLayout, MemoryLayout, AttributeSyntax};
+use super::{AttributeSyntax, FamilyError, FamilySpec, LinearLayout, MemoryLayout};
 
 /// What a family builds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -153,10 +153,10 @@ impl LinearLayout {
     /// # Errors
     /// A size that is no power of two, or more than 64 bits on a side.
     pub fn no_smaller_than(&self, sizes: &[(Dim, u64)]) -> Result<Self, LayoutError> {
-        let wanted = Space::of_sizes(sizes)?;
+        let required = Space::of_sizes(sizes)?;
         let Some(input) = self.ins.dims().next() else { return Ok(self.clone()) };
         self.outs.iter().try_fold(self.clone(), |layout, (dim, bits)| {
-            let missing = wanted.bits_of(dim).saturating_sub(bits);
+            let missing = required.bits_of(dim).saturating_sub(bits);
             if missing == 0 { Ok(layout) } else { layout.direct_sum(&Self::identity(1 << missing, input, dim)?) }
         })
     }

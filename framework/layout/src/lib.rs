@@ -47,7 +47,7 @@ pub use linear::{Bases, LinearLayout};
 pub use memory::{MemoryLayout, Padding};
 pub use notation::LayoutNames;
 pub use notation::{
-    Omitted, ParameterPlace, ParameterSyntax, AttributeSyntax, AttributeSyntaxes, layout_from_json, layout_to_json,
+    AttributeSyntax, AttributeSyntaxes, Omitted, ParameterPlace, ParameterSyntax, layout_from_json, layout_to_json,
     parse_definitions, parse_spec, spec_from_json, spec_to_json,
 };
 pub use parameters::{Axes, Basis, GivenBases, Numbers, Parameters};

@@ -28,7 +28,7 @@ pub struct Parameters<'a> {
     /// the first 64 stays unread.
     read: Cell<u64>,
     /// Names asked for, for messages about those that nobody asked for.
-    asked: RefCell<SmallVec<[&'static [&'static str]; 12]>>,
+    requested: RefCell<SmallVec<[&'static [&'static str]; 12]>>,
 }
 
 impl FamilySpec {
@@ -46,13 +46,13 @@ impl<'a> Parameters<'a> {
         for (name, value) in &spec.attributes {
             given.push((name.as_str(), value));
         }
-        Self { spec, given, read: Cell::new(0), asked: RefCell::default() }
+        Self { spec, given, read: Cell::new(0), requested: RefCell::default() }
     }
 
     /// The raw value of a parameter; `names` are its spellings, the proper one first.
     #[must_use]
     pub fn optional(&self, names: &'static [&'static str]) -> Option<&'a FamilyAttribute> {
-        self.asked.borrow_mut().push(names);
+        self.requested.borrow_mut().push(names);
         let mut found = None;
         for &name in names {
             if let Some(index) = self.given.iter().position(|&(given, _)| given == name) {
@@ -225,7 +225,7 @@ impl<'a> Parameters<'a> {
     /// [`FamilyError::Parameter`] that names the first one that has not.
     pub fn finish(&self) -> Result<(), FamilyError> {
         let Some(unread) = self.unread().next() else { return Ok(()) };
-        let near = nearest(&self.asked.borrow().concat(), &snake_case(unread));
+        let near = nearest(&self.requested.borrow().concat(), &snake_case(unread));
         Err(self.wrong(unread, &format!("is not a parameter of this family{near}")))
     }
 

@@ -7,7 +7,7 @@ use tilewright_assign::layouts::{LayoutCache, in_order, name};
 use tilewright_kernel::Kernel;
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{PlanContext, Plan};
+use tilewright_plan::movement::{Plan, PlanContext};
 use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::{tt, ttg};
@@ -64,7 +64,8 @@ pub fn tensor_kernel(
     builder.op(tt::RETURN).operands("srcs", &results).done().map_err(|error| failed(error.into()))?;
     let function = &builder.results(types).finish();
     let bits = |dim| tensors.first().map_or(0, |tensor| tensor.layout.in_bits(dim));
-    let machine = &LaunchConfig { context, families: &Neutral, lanes: 1 << bits(Dim::LANE), warps: 1 << bits(Dim::WARP) };
+    let machine =
+        &LaunchConfig { context, families: &Neutral, lanes: 1 << bits(Dim::LANE), warps: 1 << bits(Dim::WARP) };
     let (facts, layouts) = (&AxisInfoMap::of(function), &LayoutCache::new(machine.families));
     program_kernel(&LoweringInput { function, facts, layouts, machine, plans: &plans })
 }

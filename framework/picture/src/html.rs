@@ -65,8 +65,8 @@ impl<'a> Names<'a> {
     }
 
     fn of_cell(&mut self, cell: &'a Cell) -> Json {
-        let said = if cell.hover.is_empty() { &cell.lines } else { &cell.hover };
+        let text = if cell.hover.is_empty() { &cell.lines } else { &cell.hover };
         let mut numbers = |all: &'a [String]| -> Vec<usize> { all.iter().map(|name| self.number(name)).collect() };
-        json!([numbers(&cell.links), numbers(&cell.kin), numbers(said)])
+        json!([numbers(&cell.links), numbers(&cell.kin), numbers(text)])
     }
 }

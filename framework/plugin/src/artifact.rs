@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use tilewright_kernel::{Kernel, Launch, DerivedTensorMap, TensorMap};
+use tilewright_kernel::{DerivedTensorMap, Kernel, Launch, TensorMap};
 use tilewright_target::{Instruction, Operand};
 
 /// Options of one compilation.

@@ -46,9 +46,9 @@ fn check_operand(operand: &Operand, target: &TargetDescription) -> Result<(), St
 pub(super) fn check_layout(layout: &Layout, shape: &[u64]) -> Result<(), String> {
     let outs: Vec<(Dim, u32)> = layout.linear().outs().iter().collect();
     let axes = (0..shape.len()).map(Dim::tensor);
-    let wanted: Option<Vec<(Dim, u32)>> =
+    let required: Option<Vec<(Dim, u32)>> =
         axes.zip(shape).map(|(dim, size)| Some((dim, size.checked_ilog2()?))).collect();
-    if wanted.as_ref() == Some(&outs) {
+    if required.as_ref() == Some(&outs) {
         return Ok(());
     }
     let covers: Vec<String> = outs.iter().map(|(dim, bits)| format!("{dim}: 2^{bits}")).collect();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::wire::{self, WireError, is_unknown};
 use crate::{Artifact, CompileOptions, Emit, FactoryError, Payload, Target};
-use tilewright_layout::{FamilySpec, Layout, Sample, SampleUse, AttributeSyntax};
+use tilewright_layout::{AttributeSyntax, FamilySpec, Layout, Sample, SampleUse};
 use tilewright_target::{BankRow, ExchangeRow, Instruction, InstructionKind, TargetDescription, UnusedInstruction};
 
 /// What a plugin says of itself.

@@ -15,7 +15,7 @@ use super::message::{self, FamilyAnswer, FamilyRequest, Piece, PieceRequest, Tar
 use super::wire::{self, WireError};
 use crate::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_kernel as kernel;
-use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, AttributeSyntax};
+use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
 use tilewright_target::{Instruction, InstructionKind, TargetDescription, UnusedInstruction};
 
 /// Layouts kept for each target; when there are more, all are forgotten.

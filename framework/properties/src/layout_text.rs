@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use tilewright_layout::families::Neutral;
-use tilewright_layout::{Families, AttributeSyntaxes, parse_definitions, parse_spec};
+use tilewright_layout::{AttributeSyntaxes, Families, parse_definitions, parse_spec};
 
 static SPELLINGS: LazyLock<AttributeSyntaxes> = LazyLock::new(|| AttributeSyntaxes::of_families(&Neutral));
 

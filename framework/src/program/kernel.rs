@@ -93,9 +93,9 @@ fn with_stages(
     seen: &mut dyn FnMut(Stage<'_>),
 ) -> Result<Kernel, ProgramError> {
     let most = u64::from(machine.context.target.shared.bytes);
-    let mut wanted = stages;
+    let mut required = stages;
     loop {
-        let staged = engine::stages::staged(assigned, machine, wanted)?;
+        let staged = engine::stages::staged(assigned, machine, required)?;
         seen(Stage::Layouts(&staged));
         let loops = staged.report.functions.iter().flat_map(|function| &function.loops);
         let deepest = loops.map(|of| of.stages).max().unwrap_or(1);
@@ -103,6 +103,6 @@ fn with_stages(
         if kernel.shared_bytes() <= most || deepest < 2 {
             return Ok(kernel);
         }
-        wanted = Some(deepest - 1);
+        required = Some(deepest - 1);
     }
 }

@@ -173,13 +173,13 @@ fn check_bank_row(row: &BankRow, lanes: &Lanes) -> Checked {
     check_phase(&row.phase, lanes)?;
     let bytes = row.access_bits.iter().copied().max().unwrap_or(0) / 8;
     let served = 1u64 << row.phase.len();
-    let (wanted, carried) = (u64::from(bytes) * served, row.wavefront_bytes());
-    if wanted > carried {
+    let (required, carried) = (u64::from(bytes) * served, row.wavefront_bytes());
+    if required > carried {
         let (banks, bank_bytes) = (row.banks, row.bank_bytes);
         return Err(DescriptionFault::at(
             "phase",
             format!(
-                "{served} lanes of {bytes} bytes are {wanted} bytes, but a wavefront of {banks} banks of {bank_bytes} bytes carries {carried}"
+                "{served} lanes of {bytes} bytes are {required} bytes, but a wavefront of {banks} banks of {bank_bytes} bytes carries {carried}"
             ),
         ));
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BlockOperand, TensorCopyOperand, Completion, MatrixFigure, MemoryOperand, Numerics, TensorOperand};
+use super::{BlockOperand, Completion, MatrixFigure, MemoryOperand, Numerics, TensorCopyOperand, TensorOperand};
 use tilewright_layout::f2::{Subspace, multiply};
 use tilewright_layout::{Dim, LinearLayout};
 
@@ -61,13 +61,13 @@ impl Instruction {
     }
 
     /// Sizes along dim0 and dim1 of the tile of an operand.
-    fn tile(&self, wanted: &str) -> Option<[u64; 2]> {
+    fn tile(&self, required: &str) -> Option<[u64; 2]> {
         self.operands.iter().find_map(|operand| match operand {
-            Operand::Register { role, layout, .. } if role == wanted => {
+            Operand::Register { role, layout, .. } if role == required => {
                 Some([0, 1].map(|axis| 1 << layout.out_bits(Dim::tensor(axis))))
             }
-            Operand::Memory(memory) if memory.role == wanted => Some(memory.shape),
-            Operand::Tensor(tile) if tile.role == wanted => {
+            Operand::Memory(memory) if memory.role == required => Some(memory.shape),
+            Operand::Tensor(tile) if tile.role == required => {
                 Some([0, 1].map(|axis| 1 << tile.layout.out_bits(Dim::tensor(axis))))
             }
             _ => None,
@@ -76,8 +76,8 @@ impl Instruction {
 
     /// The tile in tensor memory of this role.
     #[must_use]
-    pub fn tensor(&self, wanted: &str) -> Option<&TensorOperand> {
-        self.operands.iter().filter_map(Operand::tensor).find(|tile| tile.role == wanted)
+    pub fn tensor(&self, required: &str) -> Option<&TensorOperand> {
+        self.operands.iter().filter_map(Operand::tensor).find(|tile| tile.role == required)
     }
 
     /// Whether each factor is multiplied by scales, `scale_a` and `scale_b`.
@@ -269,7 +269,7 @@ pub enum Semantics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CanonicalLayout, Completion, Descriptor, Field, MemoryOperand, XorSwizzle, Step, Stride};
+    use crate::{CanonicalLayout, Completion, Descriptor, Field, MemoryOperand, Step, Stride, XorSwizzle};
     use tilewright_layout::Bases;
 
     fn held(role: &str, registers: Bases, lanes: Bases, sizes: [u64; 2]) -> Operand {
@@ -287,7 +287,8 @@ mod tests {
     fn row() -> Instruction {
         let field = Field { at: 0, width: 8, grain: 4 };
         let axes = [4, 6].map(|count| vec![Step { count, stride: Stride::Bytes(4) }]);
-        let alone = CanonicalLayout { name: "rows".to_owned(), mode: 0, axes, mix: XorSwizzle::default(), alignment: 4 };
+        let alone =
+            CanonicalLayout { name: "rows".to_owned(), mode: 0, axes, mix: XorSwizzle::default(), alignment: 4 };
         let b = MemoryOperand {
             role: "b".to_owned(),
             element: "s32".to_owned(),

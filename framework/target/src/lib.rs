@@ -44,7 +44,9 @@ pub use format::{Format, RoundingMode};
 pub use function::NativeFunction;
 pub use instruction::{Instruction, InstructionKind, Operand, Semantics};
 pub use lane_xors::LaneXors;
-pub use memory_operand::{CanonicalLayout, DescriptorFields, Descriptor, Field, MemoryOperand, XorSwizzle, Step, Stride};
+pub use memory_operand::{
+    CanonicalLayout, Descriptor, DescriptorFields, Field, MemoryOperand, Step, Stride, XorSwizzle,
+};
 pub use nearest::nearest;
 pub use number::ElementType;
 pub use numerics::{Numerics, Summation};

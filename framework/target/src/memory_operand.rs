@@ -138,11 +138,11 @@ pub struct DescriptorFields {
 impl Descriptor {
     /// The descriptor that says this; none where a field cannot.
     #[must_use]
-    pub fn encode(&self, said: &DescriptorFields) -> Option<u64> {
-        let strides = self.strides.iter().zip(&said.strides).map(|(field, &stride)| field.put(stride));
-        let all = strides.chain([self.start.put(said.start), self.mode.put(said.mode)]);
+    pub fn encode(&self, fields: &DescriptorFields) -> Option<u64> {
+        let strides = self.strides.iter().zip(&fields.strides).map(|(field, &stride)| field.put(stride));
+        let all = strides.chain([self.start.put(fields.start), self.mode.put(fields.mode)]);
         let bits = all.sum::<Option<u64>>()? | self.fixed;
-        (said.strides.len() == self.strides.len()).then_some(bits)
+        (fields.strides.len() == self.strides.len()).then_some(bits)
     }
 
     /// Whether it has the bits that are always set.
@@ -205,13 +205,13 @@ impl MemoryOperand {
 impl CanonicalLayout {
     /// Where an element lies: bytes from the start of shared memory.
     #[must_use]
-    pub fn address(&self, said: &DescriptorFields, [row, column]: [u64; 2]) -> u64 {
-        let mut address = said.start;
+    pub fn address(&self, fields: &DescriptorFields, [row, column]: [u64; 2]) -> u64 {
+        let mut address = fields.start;
         for (steps, mut at) in self.axes.iter().zip([row, column]) {
             for step in steps {
                 let stride = match step.stride {
                     Stride::Bytes(bytes) => bytes,
-                    Stride::Free(field) => said.strides.get(field as usize).copied().unwrap_or(0),
+                    Stride::Free(field) => fields.strides.get(field as usize).copied().unwrap_or(0),
                 };
                 let count = step.count.max(1);
                 address = address.wrapping_add((at % count).wrapping_mul(stride));
@@ -249,27 +249,27 @@ mod tests {
 
     #[test]
     fn a_descriptor_says_what_was_put_into_it() {
-        let said = DescriptorFields { start: 0x1230, strides: vec![16, 1024], mode: 3 };
-        assert_eq!(descriptor().encode(&said), Some(0xc000_0040_0001_0123));
-        assert_eq!(descriptor().decode(0xc000_0040_0001_0123), said);
+        let fields = DescriptorFields { start: 0x1230, strides: vec![16, 1024], mode: 3 };
+        assert_eq!(descriptor().encode(&fields), Some(0xc000_0040_0001_0123));
+        assert_eq!(descriptor().decode(0xc000_0040_0001_0123), fields);
     }
 
     #[test]
     fn bits_that_are_always_set_are_set() {
         let fixed = Descriptor { fixed: 1 << 46, ..descriptor() };
-        let said = DescriptorFields { start: 0x1230, strides: vec![16, 1024], mode: 3 };
-        assert_eq!(fixed.encode(&said), Some(0xc000_4040_0001_0123));
+        let fields = DescriptorFields { start: 0x1230, strides: vec![16, 1024], mode: 3 };
+        assert_eq!(fixed.encode(&fields), Some(0xc000_4040_0001_0123));
         assert!(fixed.is_complete(1 << 46) && !fixed.is_complete(0) && descriptor().is_complete(0));
     }
 
     #[test]
     fn what_a_field_cannot_say_has_no_descriptor() {
-        let said = DescriptorFields { start: 0, strides: vec![16, 16], mode: 0 };
+        let fields = DescriptorFields { start: 0, strides: vec![16, 16], mode: 0 };
         for (wrong, why) in [
-            (DescriptorFields { start: 8, ..said.clone() }, "not a multiple"),
-            (DescriptorFields { start: 1 << 18, ..said.clone() }, "too far"),
-            (DescriptorFields { strides: vec![16], ..said.clone() }, "too few strides"),
-            (DescriptorFields { mode: 4, ..said.clone() }, "no such mode"),
+            (DescriptorFields { start: 8, ..fields.clone() }, "not a multiple"),
+            (DescriptorFields { start: 1 << 18, ..fields.clone() }, "too far"),
+            (DescriptorFields { strides: vec![16], ..fields.clone() }, "too few strides"),
+            (DescriptorFields { mode: 4, ..fields.clone() }, "no such mode"),
         ] {
             assert_eq!(descriptor().encode(&wrong), None, "{why}");
         }
@@ -288,10 +288,10 @@ mod tests {
             mix: XorSwizzle { shift: 3, mask: 0x30 },
             alignment: 512,
         };
-        let said = DescriptorFields { start: 1024, strides: vec![0, 4096], mode: 2 };
-        assert_eq!(arrangement.address(&said, [0, 1]), 1026);
-        assert_eq!(arrangement.address(&said, [2, 0]), 1024 + 128 + 16);
-        assert_eq!(arrangement.address(&said, [7, 33]), 1024 + 4096 + ((448 + 2) ^ 0x30));
+        let fields = DescriptorFields { start: 1024, strides: vec![0, 4096], mode: 2 };
+        assert_eq!(arrangement.address(&fields, [0, 1]), 1026);
+        assert_eq!(arrangement.address(&fields, [2, 0]), 1024 + 128 + 16);
+        assert_eq!(arrangement.address(&fields, [7, 33]), 1024 + 4096 + ((448 + 2) ^ 0x30));
     }
 
     #[test]
@@ -309,9 +309,9 @@ mod tests {
         let operand = MemoryOperand { role, element, bits: 4, shape: [4, 32], arrangements, descriptor };
         let bytes = operand.of_bytes().expect("neighbours share a byte");
         assert_eq!((bytes.bits, bytes.shape), (8, [4, 16]));
-        let said = DescriptorFields { start: 0, strides: vec![64], mode: 0 };
+        let fields = DescriptorFields { start: 0, strides: vec![64], mode: 0 };
         for [row, column] in (0..4).flat_map(|row| (0..32).map(move |column| [row, column])) {
-            let address = |operand: &MemoryOperand, at| operand.arrangements[0].address(&said, at);
+            let address = |operand: &MemoryOperand, at| operand.arrangements[0].address(&fields, at);
             assert_eq!(address(&operand, [row, column]), address(&bytes, [row, column / 2]));
         }
         assert_eq!(bytes.of_bytes().as_ref(), Some(&bytes));
@@ -331,9 +331,9 @@ mod tests {
             mix: XorSwizzle::default(),
             alignment: 16,
         };
-        let said = DescriptorFields { start: 64, strides: vec![16], mode: 0 };
+        let fields = DescriptorFields { start: 64, strides: vec![16], mode: 0 };
         for (at, address, in_byte) in [([7, 0], 64, 7), ([8, 0], 65, 0), ([29, 2], 64 + 3 + 32, 5)] {
-            assert_eq!((arrangement.address(&said, at), arrangement.in_byte(at)), (address, in_byte), "{at:?}");
+            assert_eq!((arrangement.address(&fields, at), arrangement.in_byte(at)), (address, in_byte), "{at:?}");
         }
     }
 }

@@ -145,14 +145,14 @@ fn anything() -> impl Strategy<Value = FamilyAttribute> {
 pub fn ask(cases: u32, families: &'static [Signature], all: &dyn Families, check: impl Fn(&Layout)) {
     let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(cases) });
     let layouts = std::cell::Cell::new(0);
-    let asked = runner.run(&any_question(families), |(spec, shape)| {
+    let requested = runner.run(&any_question(families), |(spec, shape)| {
         if let Ok(layout) = all.resolve(&spec, &shape, all) {
             layouts.set(layouts.get() + 1);
             check(&layout);
         }
         Ok(())
     });
-    if let Err(error) = asked {
+    if let Err(error) = requested {
         panic!("{error}");
     }
     println!("{} of {cases} questions have an answer", layouts.get());

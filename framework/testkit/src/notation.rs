@@ -1,7 +1,9 @@
 //! What every notation of a family must keep: attribute text, JSON, and the layout itself.
 
 use serde_json::Value;
-use tilewright_layout::{Families, FamilyError, FamilySpec, AttributeSyntaxes, parse_spec, spec_from_json, spec_to_json};
+use tilewright_layout::{
+    AttributeSyntaxes, Families, FamilyError, FamilySpec, parse_spec, spec_from_json, spec_to_json,
+};
 
 use crate::known_answers::{Answers, all_agree, numbers, resolve, rows};
 

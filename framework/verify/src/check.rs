@@ -41,7 +41,10 @@ pub fn check_emulated<'a>(case: &TestCase, context: impl Into<PlanContext<'a>>) 
 ///
 /// # Errors
 /// [`CheckFailure`]: the first thing that is wrong.
-pub fn check_all_emulated<'a>(cases: &[TestCase], context: impl Into<PlanContext<'a>>) -> Result<RunReport, CheckFailure> {
+pub fn check_all_emulated<'a>(
+    cases: &[TestCase],
+    context: impl Into<PlanContext<'a>>,
+) -> Result<RunReport, CheckFailure> {
     let context = context.into();
     let reports = cases.iter().map(|case| check_emulated(case, context)).collect::<Result<Vec<_>, _>>()?;
     reports.first().copied().ok_or_else(|| CheckFailure::Row("there is no case to run".to_owned()))

@@ -25,7 +25,10 @@ use tilewright_target::ElementType;
 ///
 /// # Errors
 /// [`CheckFailure`]: there is no kernel, or a type of which no elements are known here.
-pub fn contraction_cases<'a>(plan: &Contraction, context: impl Into<PlanContext<'a>>) -> Result<Vec<TestCase>, CheckFailure> {
+pub fn contraction_cases<'a>(
+    plan: &Contraction,
+    context: impl Into<PlanContext<'a>>,
+) -> Result<Vec<TestCase>, CheckFailure> {
     let context = context.into();
     let tolerance = Tolerance::of(plan, context);
     let shown = shown(plan, &tolerance)?.into_iter();
@@ -43,7 +46,7 @@ fn shown(plan: &Contraction, tolerance: &Tolerance) -> Result<Vec<(Factors, bool
 }
 
 /// What an element of the result must be.
-enum Wanted {
+enum Expected {
     Exact(u64),
     Nan,
     /// A number to some 100 bits, and what the element may be off by.
@@ -103,13 +106,13 @@ impl Factors {
         let (mut bytes, mut values, mut rests, mut allowed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for index in 0..self.c.elements.len() {
             let at = [index / n as usize, index % n as usize];
-            let (Double { high, low }, off) = match self.wanted(plan, accumulates, tolerance, at)? {
-                Wanted::Exact(bits) => {
+            let (Double { high, low }, off) = match self.expected(plan, accumulates, tolerance, at)? {
+                Expected::Exact(bits) => {
                     bytes.extend(bits.to_le_bytes().into_iter().take((self.c.kind.bits() / 8) as usize));
                     continue;
                 }
-                Wanted::Nan => (Double { high: f64::NAN, low: 0.0 }, 0.0),
-                Wanted::Near(sum, off) => (sum, off),
+                Expected::Nan => (Double { high: f64::NAN, low: 0.0 }, 0.0),
+                Expected::Near(sum, off) => (sum, off),
             };
             values.push(high);
             rests.push(low);
@@ -127,13 +130,13 @@ impl Factors {
     }
 
     /// What an element of the result must be.
-    fn wanted(
+    fn expected(
         &self,
         plan: &Contraction,
         accumulates: bool,
         tolerance: &Tolerance,
         [row, column]: [usize; 2],
-    ) -> Result<Wanted, CheckFailure> {
+    ) -> Result<Expected, CheckFailure> {
         let [_, n, k] = plan.problem.shape.map(|size| size as usize);
         let scale = |side: usize, line: usize, inner: usize| {
             let (matrix, own) = self.scales[side].as_ref().zip(plan.problem.scales[side])?;
@@ -150,14 +153,14 @@ impl Factors {
             let whole = |value| if let Value::Integer(value) = value { value } else { 0 };
             let total = terms.fold(whole(start), |sum, (a, b)| sum.wrapping_add(whole(a).wrapping_mul(whole(b))));
             let total = if plan.problem.saturating { kind.saturated(total as i64) } else { total as i64 };
-            return kind.encode(total).map(Wanted::Exact).map_err(CheckFailure::Row);
+            return kind.encode(total).map(Expected::Exact).map_err(CheckFailure::Row);
         }
         let terms = terms.map(|(a, b)| (Double::of(a), Double::of(b)));
         let sum = terms.clone().fold(Double::default(), |sum, (a, b)| sum.plus_product(a, b));
         if sum.high.is_nan() {
-            return Ok(Wanted::Nan);
+            return Ok(Expected::Nan);
         }
-        Ok(Wanted::Near(sum, tolerance.allowed(terms.map(|(a, b)| [a.high, b.high]))))
+        Ok(Expected::Near(sum, tolerance.allowed(terms.map(|(a, b)| [a.high, b.high]))))
     }
 }
 

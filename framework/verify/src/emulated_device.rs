@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use tilewright_emulator::{
-    self as emulator, Argument, Emulator, Fault, FaultKind, GlobalMemory, SemanticsTable, MemoryError, RunLimits, RunReport,
+    self as emulator, Argument, Emulator, Fault, FaultKind, GlobalMemory, MemoryError, RunLimits, RunReport,
+    SemanticsTable,
 };
 use tilewright_kernel::{self as kernel, Module};
 use tilewright_plugin::{

@@ -223,24 +223,24 @@ struct Matrix {
 }
 
 impl Matrix {
-    fn of(row: &Instruction, wanted: &str, seed: u64) -> Result<Self, String> {
+    fn of(row: &Instruction, required: &str, seed: u64) -> Result<Self, String> {
         let found = row.operands.iter().find_map(|operand| match operand {
-            Operand::Register { role, element, layout, .. } if role == wanted => {
+            Operand::Register { role, element, layout, .. } if role == required => {
                 Some((element, 1 << layout.out_bits(Dim::tensor(1))))
             }
-            Operand::Memory(memory) if memory.role == wanted => Some((&memory.element, memory.shape[1])),
-            Operand::Tensor(tile) if tile.role == wanted => {
+            Operand::Memory(memory) if memory.role == required => Some((&memory.element, memory.shape[1])),
+            Operand::Tensor(tile) if tile.role == required => {
                 Some((&tile.element, 1 << tile.layout.out_bits(Dim::tensor(1))))
             }
             // Sums in tensor memory are changed in place.
-            Operand::Tensor(tile) if tile.role == "d" && wanted == "c" => {
+            Operand::Tensor(tile) if tile.role == "d" && required == "c" => {
                 Some((&tile.element, 1 << tile.layout.out_bits(Dim::tensor(1))))
             }
             _ => None,
         });
-        let (element, second) = found.ok_or_else(|| format!("there is no operand `{wanted}`"))?;
-        let is_extreme = wanted == "c" && row.semantics == Semantics::ContractSaturating;
-        Ok(Self { kind: number_named(element)?, seed, second, is_scale: wanted.starts_with("scale"), is_extreme })
+        let (element, second) = found.ok_or_else(|| format!("there is no operand `{required}`"))?;
+        let is_extreme = required == "c" && row.semantics == Semantics::ContractSaturating;
+        Ok(Self { kind: number_named(element)?, seed, second, is_scale: required.starts_with("scale"), is_extreme })
     }
 
     fn at(&self, [row, column, block]: [u64; 3]) -> i64 {

@@ -25,7 +25,7 @@ impl IssueOperands {
         let mut contents = vec![Vec::new(); row.operands.len()];
         contents[register] = vec![0; bytes_of(&row.operands[register])?];
         contents[memory] = vec![0; held_bytes(&moves.registers, *bits)];
-        let (from, answer, given, wanted) = if row.operands.iter().any(is_result) {
+        let (from, answer, given, required) = if row.operands.iter().any(is_result) {
             (memory, register, &moves.registers, layout)
         } else {
             (register, memory, layout, &moves.registers)
@@ -35,7 +35,7 @@ impl IssueOperands {
             Ok(())
         })?;
         let mut expected = Vec::new();
-        each_place(wanted, *bits, |at, coordinate, place| {
+        each_place(required, *bits, |at, coordinate, place| {
             let element = coordinate[0] << 32 | coordinate[1];
             expected.push(ExpectedField { place, at, bits: *bits, element, value: value(coordinate) });
             Ok(())

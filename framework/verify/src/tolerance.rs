@@ -153,10 +153,10 @@ impl Unit {
     }
 }
 
-fn operand(row: &Instruction, wanted: &str) -> Option<ElementType> {
+fn operand(row: &Instruction, required: &str) -> Option<ElementType> {
     row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, .. } if role == wanted => ElementType::named(element),
-        Operand::Memory(memory) if memory.role == wanted => ElementType::named(&memory.element),
+        Operand::Register { role, element, .. } if role == required => ElementType::named(element),
+        Operand::Memory(memory) if memory.role == required => ElementType::named(&memory.element),
         _ => None,
     })
 }

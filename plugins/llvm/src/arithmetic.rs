@@ -53,7 +53,7 @@ impl<'ctx> Body<'_, 'ctx> {
         if width < 64 && bits >> width != 0 {
             return Err(invalid(format!("{bits:#x} has bits beyond the {width} of a {}", element.name())));
         }
-        let wanted = self.llvm_type(ty)?;
+        let required = self.llvm_type(ty)?;
         let Some(BasicTypeEnum::IntType(integer)) = self.emit.integer_type(width, 1) else {
             return Err(unsupported(format!("constants of type {ty}")));
         };
@@ -62,7 +62,7 @@ impl<'ctx> Body<'_, 'ctx> {
             Type::Vector(_, count) => VectorType::const_vector(&vec![scalar; count as usize]).as_basic_value_enum(),
             _ => scalar.as_basic_value_enum(),
         };
-        let value = self.emit.builder.build_bit_cast(integers, wanted, "").map_err(refused)?;
+        let value = self.emit.builder.build_bit_cast(integers, required, "").map_err(refused)?;
         Ok(Typed { ty, value, constant: Some(bits) })
     }
 
@@ -99,8 +99,8 @@ impl<'ctx> Body<'_, 'ctx> {
         let Typed { value: b, constant, .. } = self.values.get_as(b, a.ty)?;
         let fits = if op.is_float() { is_float(a.ty) } else { is_integer(a.ty) };
         if !fits {
-            let wanted = if op.is_float() { "floating-point values" } else { "integers" };
-            return Err(invalid(format!("{op:?} works on {wanted}, not on a {}", a.ty)));
+            let required = if op.is_float() { "floating-point values" } else { "integers" };
+            return Err(invalid(format!("{op:?} works on {required}, not on a {}", a.ty)));
         }
         let mut value = match (op, opcode(op)) {
             (Binary::DivU | Binary::RemU, Some(opcode)) => self.divide(opcode, false, a, b)?,
@@ -189,10 +189,10 @@ impl<'ctx> Body<'_, 'ctx> {
         if !goes || a.ty.count() != ty.count() {
             return Err(invalid(format!("{op:?} does not go from {} to {ty}", a.ty)));
         }
-        let wanted = self.llvm_type(ty)?;
+        let required = self.llvm_type(ty)?;
         let whole = matches!(op, Cast::IntS | Cast::IntU);
         let from = if whole { self.in_single(a)? } else { a.value };
-        let value = self.emit.builder.build_cast(opcode, from, wanted, "").map_err(refused)?;
+        let value = self.emit.builder.build_cast(opcode, from, required, "").map_err(refused)?;
         // LLVM makes integers that do not fit poison; the kernel IR promises some value.
         let value = if whole { ffi::freeze(&self.emit.builder, value) } else { value };
         Ok(Typed::new(ty, value))
@@ -200,7 +200,7 @@ impl<'ctx> Body<'_, 'ctx> {
 
     /// The same bits as another type. Pointers go by way of an integer of their width.
     fn same_bits(&mut self, a: Typed<'ctx>, ty: Type) -> Result<Typed<'ctx>, CompileError> {
-        let wanted = self.llvm_type(ty)?;
+        let required = self.llvm_type(ty)?;
         if a.ty.bits() != ty.bits() {
             return Err(invalid(format!("a {} has {} bits, a {ty} {}", a.ty, a.ty.bits(), ty.bits())));
         }
@@ -213,11 +213,11 @@ impl<'ctx> Body<'_, 'ctx> {
         if let (BasicValueEnum::PointerValue(pointer), Some(width)) = (value, width) {
             value = builder.build_ptr_to_int(pointer, width, "").map_err(refused)?.into();
         }
-        if let (BasicTypeEnum::PointerType(pointer), Some(width)) = (wanted, width) {
+        if let (BasicTypeEnum::PointerType(pointer), Some(width)) = (required, width) {
             let integer = builder.build_bit_cast(value, width, "").map_err(refused)?.into_int_value();
             value = builder.build_int_to_ptr(integer, pointer, "").map_err(refused)?.into();
         } else {
-            value = builder.build_bit_cast(value, wanted, "").map_err(refused)?;
+            value = builder.build_bit_cast(value, required, "").map_err(refused)?;
         }
         Ok(Typed::new(ty, value))
     }
@@ -229,10 +229,10 @@ impl<'ctx> Body<'_, 'ctx> {
         };
         let count = u32::try_from(elements.len()).unwrap_or(u32::MAX);
         let ty = Type::Vector(element, count);
-        let BasicTypeEnum::VectorType(wanted) = self.llvm_type(ty)? else {
+        let BasicTypeEnum::VectorType(required) = self.llvm_type(ty)? else {
             return Err(invalid(format!("no vector type {ty}")));
         };
-        let mut vector = wanted.get_poison();
+        let mut vector = required.get_poison();
         for (index, &scalar) in (0u32..).zip(elements) {
             let scalar = self.value_of(scalar, Type::Scalar(element))?;
             vector =

@@ -51,8 +51,8 @@ impl<'ctx> Body<'_, 'ctx> {
             Ok(loaded)
         })?;
         if ty == Type::Scalar(Element::I1) {
-            let wanted = self.llvm_type(ty)?;
-            value = self.emit.builder.build_cast(InstructionOpcode::Trunc, value, wanted, "").map_err(refused)?;
+            let required = self.llvm_type(ty)?;
+            value = self.emit.builder.build_cast(InstructionOpcode::Trunc, value, required, "").map_err(refused)?;
         }
         Ok(Typed::new(ty, value))
     }

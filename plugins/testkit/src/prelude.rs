@@ -3,7 +3,7 @@
 pub use std::collections::{BTreeMap, BTreeSet};
 pub use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
 pub use tilewright_assign::{Assigned, LaunchConfig, assign};
-pub use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, SemanticsTable, RunLimits};
+pub use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable};
 pub use tilewright_kernel::{
     Binary, Builder, Cast, Compare, Counts, Element, Kernel, Launch, MathFunction, MemorySpace, Module, Op, Scope,
     SpecialRegister, Type, Unary, Value, verify,
@@ -16,7 +16,7 @@ pub use tilewright_layout::{
 pub use tilewright_lower::conversion_kernel;
 pub use tilewright_plan::contract::{self, Contraction, MmaProblem, Scale};
 pub use tilewright_plan::movement::{
-    Accessor, AsyncCopySpec, GlobalTensor, PlanContext, MovementError, Plan, ScanDirection, access_shared, candidates,
+    Accessor, AsyncCopySpec, GlobalTensor, MovementError, Plan, PlanContext, ScanDirection, access_shared, candidates,
     convert, copy_to_shared, reduce, scan, slots,
 };
 pub use tilewright_plugin::{
@@ -40,4 +40,4 @@ pub use tilewright_verify::{
 pub use crate::code::{artifact, assembled, assembly, refusal};
 pub use crate::emulated::{Given, proven_case, run_block};
 pub use crate::programs::{Tile, compiler, program_kernel};
-pub use crate::targets::{described, context};
+pub use crate::targets::{context, described};

@@ -18,27 +18,29 @@ pub fn parts_have_one_kind<V: tilewright_plugin::Vendor>() {
 }
 
 /// The element, its bits and the layout of an operand in registers.
-pub fn find_register<'a>(row: &'a Instruction, wanted: &str) -> Option<(&'a str, u32, &'a LinearLayout)> {
+pub fn find_register<'a>(row: &'a Instruction, required: &str) -> Option<(&'a str, u32, &'a LinearLayout)> {
     row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, bits, layout } if role == wanted => Some((element.as_str(), *bits, layout)),
+        Operand::Register { role, element, bits, layout } if role == required => {
+            Some((element.as_str(), *bits, layout))
+        }
         _ => None,
     })
 }
 
 /// The same of an operand that the instruction has in registers.
 #[track_caller]
-pub fn register<'a>(row: &'a Instruction, wanted: &str) -> (&'a str, u32, &'a LinearLayout) {
-    find_register(row, wanted).unwrap_or_else(|| panic!("{} has no {wanted} in registers", row.name))
+pub fn register<'a>(row: &'a Instruction, required: &str) -> (&'a str, u32, &'a LinearLayout) {
+    find_register(row, required).unwrap_or_else(|| panic!("{} has no {required} in registers", row.name))
 }
 
 /// An operand in shared memory.
 #[track_caller]
-pub fn memory<'a>(row: &'a Instruction, wanted: &str) -> &'a MemoryOperand {
+pub fn memory<'a>(row: &'a Instruction, required: &str) -> &'a MemoryOperand {
     let found = row.operands.iter().find_map(|operand| match operand {
-        Operand::Memory(memory) if memory.role == wanted => Some(memory),
+        Operand::Memory(memory) if memory.role == required => Some(memory),
         _ => None,
     });
-    found.unwrap_or_else(|| panic!("{} has no {wanted} in shared memory", row.name))
+    found.unwrap_or_else(|| panic!("{} has no {required} in shared memory", row.name))
 }
 
 /// The first operand in tensor memory.
@@ -99,17 +101,17 @@ pub fn of_family(families: &dyn Families, spec: &FamilySpec, shape: &[u64], dims
 pub fn samples_are_layouts(
     families: &dyn Families,
     table: &[Instruction],
-    asked: SampleUse,
+    requested: SampleUse,
     shape: &[u64],
 ) -> Vec<String> {
-    let samples = families.samples(asked);
+    let samples = families.samples(requested);
     let names: BTreeSet<_> = samples.iter().map(|sample| &sample.name).collect();
     assert_eq!(names.len(), samples.len(), "names are unique");
     for sample in &samples {
         let layout = families.resolve(&sample.spec, shape, families).expect("a sample is a layout");
         if let Layout::Distributed(layout) = &layout {
             let dims = [Dim::LANE, Dim::WARP].map(|dim| 1 << layout.in_bits(dim));
-            assert_eq!(dims, [asked.lanes, asked.warps], "{}", sample.name);
+            assert_eq!(dims, [requested.lanes, requested.warps], "{}", sample.name);
         }
     }
     let fed = samples.iter().filter_map(|sample| sample.operand.as_ref()).map(|operand| operand.instruction.clone());

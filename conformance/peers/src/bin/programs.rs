@@ -23,7 +23,7 @@ type Failure = Box<dyn Error>;
 const OPTIMISATION: u8 = 3;
 
 fn main() -> Result<(), Failure> {
-    let Asked { target, cases, folder, times, only } = asked()?;
+    let Asked { target, cases, folder, times, only } = requested()?;
     let target = tilewright_peers::target(&target)?;
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
@@ -43,7 +43,7 @@ struct Asked {
     only: String,
 }
 
-fn asked() -> Result<Asked, Failure> {
+fn requested() -> Result<Asked, Failure> {
     const USAGE: &str = "usage: programs TARGET CASES FOLDER [--times N] [--only TEXT]";
     let (mut plain, mut times, mut only) = (Vec::new(), 1, String::new());
     let mut given = std::env::args().skip(1);
@@ -157,7 +157,7 @@ fn conversion(conversion: &tilewright_assign::ConversionReport) -> Value {
         "path": conversion.path.map(|path| path.to_string()),
         "slots": conversion.slots,
         "weight": conversion.weight,
-        "wanted_by": conversion.wanted_by,
+        "wanted_by": conversion.required_by,
     })
 }
 

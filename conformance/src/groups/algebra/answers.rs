@@ -47,12 +47,12 @@ fn another(operation: &str, inputs: &Json, found: &Json, expected: &Json) -> Che
 fn leads_to(map: &LinearLayout, from: &LinearLayout, to: &LinearLayout) -> Checked {
     require(map.ins() == from.ins() && map.outs() == to.ins(), || format!("{map}\nleads not from\n{from}\nto\n{to}"))?;
     let of = |layout| columns(layout).map_err(broken);
-    let (steps, outer, wanted) = (of(map)?, of(to)?, of(from)?);
+    let (steps, outer, requested) = (of(map)?, of(to)?, of(from)?);
     let bits_of = |image: u64| outer.iter().enumerate().filter(move |(bit, _)| image >> bit & 1 == 1);
-    for (bit, (&image, wanted)) in steps.iter().zip(wanted).enumerate() {
+    for (bit, (&image, requested)) in steps.iter().zip(requested).enumerate() {
         let found = bits_of(image).fold(0, |sum, (_, column)| sum ^ column);
-        require(found == wanted, || {
-            format!("bit {bit} of the input leads to {found:#x}, expected {wanted:#x}\n{map}")
+        require(found == requested, || {
+            format!("bit {bit} of the input leads to {found:#x}, expected {requested:#x}\n{map}")
         })?;
     }
     Ok(())

@@ -27,9 +27,9 @@ pub(super) fn witness(from: &LinearLayout, to: &LinearLayout) -> Checked {
     require(map.ins() == from.ins() && map.outs() == to.ins(), || format!("{map}\nleads not from\n{from}\nto\n{to}"))?;
     let (held, holders) = (elements(from)?, elements(to)?);
     for (position, image) in elements(&map)?.into_iter().enumerate() {
-        let (wanted, found) = (held[position], holders.get(image as usize).copied());
-        require(found == Some(wanted), || {
-            format!("position {position} holds {wanted}, leads to {image}, which holds {found:?}\n{from}\nto\n{to}")
+        let (expected, found) = (held[position], holders.get(image as usize).copied());
+        require(found == Some(expected), || {
+            format!("position {position} holds {expected}, leads to {image}, which holds {found:?}\n{from}\nto\n{to}")
         })?;
     }
     Ok(())

@@ -6,14 +6,14 @@ use tilewright_emulator::FaultKind;
 use tilewright_kernel::Module;
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
-    Accessor, Constraints, AsyncCopySpec, GlobalTensor, PlanContext, SharedCopy, choose_shared_layout, coalesced_layout,
-    consecutive_copy, copy_to_shared,
+    Accessor, AsyncCopySpec, Constraints, GlobalTensor, PlanContext, SharedCopy, choose_shared_layout,
+    coalesced_layout, consecutive_copy, copy_to_shared,
 };
 use tilewright_verify::kernels::{OmittedSync, Stages, pointer_copy_kernel};
 use tilewright_verify::{CheckFailure, check_emulated, shared_copy_case};
 
+use super::super::corpus::{LayoutCorpus, Turns};
 use super::super::emulated::{either, executed, refused};
-use super::super::lineup::{Lineup, Turns};
 use super::super::{CaseTensor, Endpoint, artifact};
 use crate::{Case, Context, Level, Verdict};
 
@@ -81,14 +81,14 @@ impl SharedCopying {
     pub fn all(context: &Context) -> Vec<Self> {
         let (mut all, mut turns) = (Vec::new(), Turns::new(context));
         let most = u64::from(context.target().description().shared.static_bytes);
-        for lineup in Lineup::all(context) {
+        for corpus in LayoutCorpus::all(context) {
             // Tensors of whole units of memory, so that each begins where the first one does.
-            let fits = |shape: &[u64]| (512..=most / BUFFERS / 2).contains(&lineup.bytes(shape));
-            let ends = lineup.memory().into_iter().map(|name| (name, false));
-            let ends: Vec<_> = ends.chain(lineup.distributed().into_iter().map(|name| (name, true))).collect();
+            let fits = |shape: &[u64]| (512..=most / BUFFERS / 2).contains(&corpus.bytes(shape));
+            let ends = corpus.memory().into_iter().map(|name| (name, false));
+            let ends: Vec<_> = ends.chain(corpus.distributed().into_iter().map(|name| (name, true))).collect();
             for (name, chosen) in &ends {
                 for shown in Shown::ALL {
-                    for (tensor, ends) in lineup.some(&mut turns, 1, &[name], fits) {
+                    for (tensor, ends) in corpus.some(&mut turns, 1, &[name], fits) {
                         let end = ends.into_iter().next();
                         all.extend(end.map(|end| Self { shown, end, chosen: *chosen, tensor }));
                     }
@@ -114,8 +114,15 @@ impl SharedCopying {
         let memory =
             if self.chosen { self.choose(context, &global)? } else { self.end.memory(context, &self.tensor)? };
         let (element_bits, lanes, warps) = (setting.element.bits(), setting.lanes, setting.warps);
-        let problem =
-            AsyncCopySpec { global: &global, memory: &memory, element_bits, lanes, warps, masked: false, mapped: false };
+        let problem = AsyncCopySpec {
+            global: &global,
+            memory: &memory,
+            element_bits,
+            lanes,
+            warps,
+            masked: false,
+            mapped: false,
+        };
         let copy = copy_to_shared(&problem, plan_context(context)).map_err(refused)?;
         Ok((memory, copy))
     }
@@ -132,7 +139,8 @@ impl SharedCopying {
             None => fetched.clone(),
         };
         let reader = Accessor::load(self.end.distributed(context, &self.tensor)?);
-        let choose = |copied: Accessor| choose_shared_layout(&[copied, reader.clone()], bits, &Constraints::default(), target);
+        let choose =
+            |copied: Accessor| choose_shared_layout(&[copied, reader.clone()], bits, &Constraints::default(), target);
         // Where lanes would fetch elements twice there is no copy that writes consecutively.
         let choice = choose(copied).or_else(|_| choose(fetched)).map_err(refused)?;
         Ok(choice.chosen().memory.clone())
@@ -174,8 +182,8 @@ fn plan_context(context: &Context) -> PlanContext<'_> {
 
 /// Why no row copies.
 fn why(copy: &SharedCopy) -> String {
-    let closed = copy.closed.iter().map(|closed| format!("{}: {}", closed.candidate, closed.reason));
-    closed.collect::<Vec<_>>().join("; ")
+    let rejected = copy.rejected.iter().map(|rejected| format!("{}: {}", rejected.candidate, rejected.reason));
+    rejected.collect::<Vec<_>>().join("; ")
 }
 
 /// The emulator must have found a read of what is under way.

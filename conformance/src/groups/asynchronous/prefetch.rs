@@ -89,7 +89,8 @@ impl Prefetching {
             ShownPrefetch::Tiles => executed(case(AHEAD), plan_context)
                 .map(|_| Verdict::pass(Level::Emulated).with_detail(format!("by {}", plan.instruction)))?,
             ShownPrefetch::Misaligned => {
-                match case(Ahead { is_misaligned: true, ..AHEAD }).and_then(|case| check_emulated(&case, plan_context)) {
+                match case(Ahead { is_misaligned: true, ..AHEAD }).and_then(|case| check_emulated(&case, plan_context))
+                {
                     Err(CheckFailure::Fault(fault)) if matches!(fault.kind, FaultKind::Instruction { .. }) => {
                         Verdict::pass(Level::Emulated).with_detail("caught")
                     }

@@ -6,14 +6,14 @@ use tilewright_emulator::FaultKind;
 use tilewright_kernel::{Launch, Module};
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
-    TensorCopy, AsyncCopySpec, GlobalTensor, PlanContext, MovementError, copy_from_shared, copy_to_shared,
+    AsyncCopySpec, GlobalTensor, MovementError, PlanContext, TensorCopy, copy_from_shared, copy_to_shared,
 };
 use tilewright_verify::kernels::{OmittedSync, Stages, tensor_copy_kernel};
 use tilewright_verify::{CheckFailure, TestCase, box_tiles_case, check_emulated};
 
+use super::super::corpus::{LayoutCorpus, Turns};
 use super::super::emulated::{either, executed, refused};
 use super::super::executed::{device_case, not_built};
-use super::super::lineup::{Lineup, Turns};
 use super::super::{CaseTensor, Endpoint, artifact};
 use super::boxes::found;
 use crate::{Case, Context, Level, Status, Verdict};
@@ -79,11 +79,11 @@ impl TileCopying {
     pub fn all(context: &Context) -> Vec<Self> {
         let (mut all, mut turns) = (Vec::new(), Turns::new(context));
         let most = u64::from(context.target().description().shared.static_bytes) / 4;
-        for lineup in Lineup::all(context) {
-            let fits = |shape: &[u64]| (512..=most).contains(&lineup.bytes(shape));
-            for name in &lineup.memory() {
+        for corpus in LayoutCorpus::all(context) {
+            let fits = |shape: &[u64]| (512..=most).contains(&corpus.bytes(shape));
+            for name in &corpus.memory() {
                 for shown in ShownTiles::ALL {
-                    for (tensor, ends) in lineup.some(&mut turns, 1, &[name], fits) {
+                    for (tensor, ends) in corpus.some(&mut turns, 1, &[name], fits) {
                         let end = ends.into_iter().next();
                         all.extend(end.map(|end| Self { shown, end, tensor }));
                     }
@@ -121,7 +121,8 @@ impl TileCopying {
         let (to, from) = self.plans(context, &memory)?;
         let launch = Launch::new(setting.lanes, setting.warps);
         let plan_context = plan_context(context);
-        let case = |copy: &TensorCopy, stages, shifted| box_tiles_case(copy, &memory, launch, stages, shifted, plan_context);
+        let case =
+            |copy: &TensorCopy, stages, shifted| box_tiles_case(copy, &memory, launch, stages, shifted, plan_context);
         let caught = |case: Result<TestCase, CheckFailure>, right: fn(&FaultKind) -> bool| {
             found(case.and_then(|case| check_emulated(&case, plan_context)), right)
         };

@@ -5,7 +5,7 @@ use tilewright_kernel::Module;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::conversion_kernel;
 use tilewright_plan::movement;
-use tilewright_plan::movement::{PlanContext, MovementError, Plan, Rejected};
+use tilewright_plan::movement::{MovementError, Plan, PlanContext, Rejected};
 use tilewright_verify::{TestCase, check_emulated, conversion_case};
 
 use super::super::artifact;

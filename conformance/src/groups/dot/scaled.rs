@@ -37,7 +37,7 @@ impl Group for ScaledDots {
 
 fn case(name: String, dot: ScaledDot, check: fn(&Context, &MmaProblem) -> Verdict) -> Case {
     Case::new(name, move |context| {
-        problem(context, &dot).map_or_else(|verdict| verdict, |asked| check(context, &asked))
+        problem(context, &dot).map_or_else(|verdict| verdict, |requested| check(context, &requested))
     })
 }
 

@@ -84,8 +84,8 @@ fn compare(target: &TargetDescription, known: &Banks, direction: Direction, bits
     for (name, address) in patterns() {
         let addresses: Vec<u64> = (0..lanes).map(|lane| address(lane) * bytes).collect();
         let given: Vec<Option<u64>> = addresses.iter().copied().map(Some).collect();
-        let (found, wanted) = (wavefronts(own, &given, bytes as u32), known.count(&addresses, bytes));
-        require(found == wanted, || format!("a {what}, {name}, takes {found} wavefronts, known are {wanted}"))?;
+        let (found, expected) = (wavefronts(own, &given, bytes as u32), known.count(&addresses, bytes));
+        require(found == expected, || format!("a {what}, {name}, takes {found} wavefronts, known are {expected}"))?;
     }
     Ok(())
 }

@@ -16,8 +16,8 @@ pub(super) fn check(context: &Context, row: &Row) -> Checked {
     ];
     let mut compared = 0;
     for (name, found) in known {
-        let Some(wanted) = row.json()[name].as_u64() else { continue };
-        require(found == wanted, || format!("`{name}` is {found}, known is {wanted}"))?;
+        let Some(expected) = row.json()[name].as_u64() else { continue };
+        require(found == expected, || format!("`{name}` is {found}, known is {expected}"))?;
         compared += 1;
     }
     if compared > 0 { Ok(()) } else { Err(broken(format!("row {} has no figure that is known here", row.id))) }

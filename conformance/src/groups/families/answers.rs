@@ -49,19 +49,21 @@ fn numbers(value: &Json) -> Option<Vec<u64>> {
 /// What a row says of a memory layout besides its bases, where it says so.
 fn memory_is(memory: &MemoryLayout, expected: &Json) -> Checked {
     let alignment = memory.alignment.map(u64::from);
-    if let Some(wanted) = expected["alignment"].as_u64() {
-        require(alignment == Some(wanted), || format!("its alignment is {alignment:?}, expected {wanted}"))?;
+    if let Some(requested) = expected["alignment"].as_u64() {
+        require(alignment == Some(requested), || format!("its alignment is {alignment:?}, expected {requested}"))?;
     }
     for point in expected["physical_offsets"].as_array().into_iter().flatten() {
-        let (Some(offset), Some(wanted)) = (point[0].as_u64(), point[2].as_u64()) else {
+        let (Some(offset), Some(requested)) = (point[0].as_u64(), point[2].as_u64()) else {
             return Err(broken(format!("{point} is not [offset, coordinate, physical offset]")));
         };
         let found = memory.physical_offset(offset);
-        require(found == wanted, || format!("offset {offset} lies at {found}, expected {wanted}"))?;
+        require(found == requested, || format!("offset {offset} lies at {found}, expected {requested}"))?;
     }
     let size = memory.allocated_elements();
     match expected["allocated_elements"].as_u64() {
-        Some(wanted) => require(size == wanted, || format!("{size} elements are allocated, expected {wanted}")),
+        Some(requested) => {
+            require(size == requested, || format!("{size} elements are allocated, expected {requested}"))
+        }
         None => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use conformance_pack::Figure;
 use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, MemoryLayout};
 use tilewright_plan::movement;
-use tilewright_plan::movement::{PlanContext, MovementError, Path, access_shared};
+use tilewright_plan::movement::{MovementError, Path, PlanContext, access_shared};
 use tilewright_target::Direction;
 use tilewright_verify::{Repeated, TestCase};
 
@@ -135,21 +135,28 @@ impl Movement {
         let [src, dst] = &layouts;
         match (self.what, self.by) {
             (What::Gather, By::Path(path)) => {
-                let (plans, closed) =
+                let (plans, rejected) =
                     movement::gathers(src, dst, Dim::tensor(0), self.bits(), target.description()).map_err(refused)?;
                 let plan = plans.iter().find(|plan| plan.path == path);
-                let reason = closed.into_iter().find(|way| way.candidate == path).map(|way| way.reason);
-                work(Repeated::Gather(src, Dim::tensor(0), plan.ok_or_else(|| closed_way(path, reason))?), plan_context)
+                let reason = rejected.into_iter().find(|way| way.candidate == path).map(|way| way.reason);
+                work(
+                    Repeated::Gather(src, Dim::tensor(0), plan.ok_or_else(|| rejected_candidate(path, reason))?),
+                    plan_context,
+                )
             }
             (_, By::Path(path)) => {
-                let (plans, closed) = movement::candidates(src, dst, self.bits(), plan_context).map_err(refused)?;
+                let (plans, rejected) = movement::candidates(src, dst, self.bits(), plan_context).map_err(refused)?;
                 let plan = plans.iter().find(|plan| plan.path == path);
-                let reason = closed.into_iter().find(|way| way.candidate == path).map(|way| way.reason);
-                work(Repeated::Conversion([src, dst], plan.ok_or_else(|| closed_way(path, reason))?), plan_context)
+                let reason = rejected.into_iter().find(|way| way.candidate == path).map(|way| way.reason);
+                work(
+                    Repeated::Conversion([src, dst], plan.ok_or_else(|| rejected_candidate(path, reason))?),
+                    plan_context,
+                )
             }
             (_, By::Padding) => {
                 let memory = self.padded(context)?;
-                let store = access_shared(src, &memory, self.bits(), Direction::Store, plan_context).map_err(refused)?;
+                let store =
+                    access_shared(src, &memory, self.bits(), Direction::Store, plan_context).map_err(refused)?;
                 let load = access_shared(dst, &memory, self.bits(), Direction::Load, plan_context).map_err(refused)?;
                 work(Repeated::Staging([src, dst], &memory, [&store, &load]), plan_context)
             }
@@ -184,7 +191,7 @@ fn refused(error: MovementError) -> Verdict {
     super::super::emulated::refused(error)
 }
 
-fn closed_way(path: Path, reason: Option<String>) -> Verdict {
+fn rejected_candidate(path: Path, reason: Option<String>) -> Verdict {
     Verdict::unsupported(format!("{path}: {}", reason.unwrap_or_else(|| "another way does the same".to_owned())))
 }
 

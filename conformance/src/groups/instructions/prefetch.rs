@@ -19,8 +19,8 @@ pub(super) fn emulated(context: &Context, row: &Instruction) -> Result<(), Check
 /// Compiles the kernel.
 pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     let lanes = context.target().description().lanes.default;
-    let kernel =
-        planned(context, row).and_then(|plan| Ok(prefetched_kernel(&plan, lanes, Ahead::by(1), plan_context(context, row))?));
+    let kernel = planned(context, row)
+        .and_then(|plan| Ok(prefetched_kernel(&plan, lanes, Ahead::by(1), plan_context(context, row))?));
     match kernel {
         Ok(kernel) => artifact::compiled(context, &Module { kernels: vec![kernel] }),
         Err(wrong) => Verdict::fail(Level::Layout, wrong.to_string()),

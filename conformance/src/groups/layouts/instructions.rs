@@ -40,9 +40,9 @@ fn label(operand: &Operand, index: usize) -> String {
 }
 
 /// The layout of the register operand of a role.
-pub(super) fn register<'a>(row: &'a Instruction, wanted: &str) -> Option<&'a LinearLayout> {
+pub(super) fn register<'a>(row: &'a Instruction, requested: &str) -> Option<&'a LinearLayout> {
     row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, layout, .. } if role == wanted => Some(layout),
+        Operand::Register { role, layout, .. } if role == requested => Some(layout),
         _ => None,
     })
 }
@@ -139,31 +139,32 @@ fn lone(memory: &MemoryOperand, arrangement: &CanonicalLayout) -> Result<(), Str
             return Err(format!("element {element:?} has no bits of its own: it begins at bit {bit:#x}"));
         }
     }
-    let said = memory.descriptor.decode(tile.descriptor()?);
-    if said != tile.said || memory.of_mode(said.mode) != Some(arrangement) {
-        return Err(format!("its descriptor says {said:?}, not {:?}", tile.said));
+    let fields = memory.descriptor.decode(tile.descriptor()?);
+    if fields != tile.fields || memory.of_mode(fields.mode) != Some(arrangement) {
+        return Err(format!("its descriptor says {fields:?}, not {:?}", tile.fields));
     }
     Ok(())
 }
 
 /// Every element of every tile is where the tile's descriptor says.
 fn described(memory: &MemoryOperand, layout: &LinearLayout, tiles: [u64; 2]) -> Result<(), String> {
-    let reading = DescriptorMatch::of(layout, memory)?;
+    let descriptor_match = DescriptorMatch::of(layout, memory)?;
     let places = layout.invert().map_err(|error| error.to_string())?;
     let bytes = u64::from(memory.bits / 8);
     for (row_tile, column_tile) in (0..tiles[0]).flat_map(|row| (0..tiles[1]).map(move |column| (row, column))) {
         let tile = [row_tile, column_tile];
-        let bits =
-            reading.descriptor(memory, tile).ok_or_else(|| format!("no descriptor says where tile {tile:?} is"))?;
-        let said = memory.descriptor.decode(bits);
-        let arrangement = memory.of_mode(said.mode).ok_or("its descriptor says another mode")?;
+        let bits = descriptor_match
+            .descriptor(memory, tile)
+            .ok_or_else(|| format!("no descriptor says where tile {tile:?} is"))?;
+        let fields = memory.descriptor.decode(bits);
+        let arrangement = memory.of_mode(fields.mode).ok_or("its descriptor says another mode")?;
         for (row, column) in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| (row, column)))
         {
             let at = [row_tile * memory.shape[0] + row, column_tile * memory.shape[1] + column];
             let at = [(Dim::tensor(0), at[0]), (Dim::tensor(1), at[1])];
             let place = places.apply(&at).map_err(|error| error.to_string())?;
             let expected = place.first().map_or(0, |place| place.1) * bytes;
-            let found = arrangement.address(&said, [row, column]);
+            let found = arrangement.address(&fields, [row, column]);
             if found != expected {
                 return Err(format!("element {row}, {column} of tile {tile:?} is at {expected:#x}, not at {found:#x}"));
             }

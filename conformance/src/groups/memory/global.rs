@@ -8,8 +8,8 @@ use tilewright_target::Direction;
 use tilewright_verify::kernels::StridedTensor;
 use tilewright_verify::strided_copy_case;
 
+use super::super::corpus::{LayoutCorpus, Turns};
 use super::super::emulated::{either, executed, refused};
-use super::super::lineup::{Lineup, Turns};
 use super::super::{CaseTensor, Endpoint};
 use crate::{Case, Context, Level, Verdict};
 
@@ -137,14 +137,14 @@ impl GlobalCopy {
     #[must_use]
     pub fn all(context: &Context) -> Vec<Self> {
         let (mut all, mut turns) = (Vec::new(), Turns::new(context));
-        for lineup in Lineup::all(context) {
+        for corpus in LayoutCorpus::all(context) {
             for known in Known::ALL {
-                for name in &lineup.distributed() {
-                    for (tensor, ends) in lineup.some(&mut turns, 1, &[name], |_| true) {
+                for name in &corpus.distributed() {
+                    for (tensor, ends) in corpus.some(&mut turns, 1, &[name], |_| true) {
                         all.push(Self { registers: ends.into_iter().next(), known, tensor });
                     }
                 }
-                let tensors = lineup.tensors();
+                let tensors = corpus.tensors();
                 let some = turns.some_of(CHOSEN, tensors).into_iter();
                 all.extend(some.map(|tensor| Self { registers: None, known, tensor }));
             }

@@ -7,8 +7,8 @@ use tilewright_plan::movement::{SharedAccess, access_shared};
 use tilewright_target::Direction;
 use tilewright_verify::{load_case, store_case};
 
+use super::super::corpus::{LayoutCorpus, Turns};
 use super::super::emulated::{at_bound, either, executed, refused, stores_once};
-use super::super::lineup::{Lineup, Turns};
 use super::super::{CaseTensor, Endpoint};
 use crate::{Case, Context, Verdict};
 
@@ -45,13 +45,13 @@ impl LocalAccess {
     pub fn all(context: &Context) -> Vec<Self> {
         let (mut all, mut turns) = (Vec::new(), Turns::new(context));
         let most = u64::from(context.target().description().shared.bytes);
-        for lineup in Lineup::all(context) {
-            let memories = lineup.memory();
-            for registers in lineup.distributed() {
+        for corpus in LayoutCorpus::all(context) {
+            let memories = corpus.memory();
+            for registers in corpus.distributed() {
                 for memory in &memories {
                     for access in [Direction::Store, Direction::Load] {
-                        let fits = |shape: &[u64]| lineup.bytes(shape) <= most;
-                        for (tensor, ends) in lineup.some(&mut turns, 1, &[&registers, memory], fits) {
+                        let fits = |shape: &[u64]| corpus.bytes(shape) <= most;
+                        for (tensor, ends) in corpus.some(&mut turns, 1, &[&registers, memory], fits) {
                             let (registers, memory) = (ends[0].clone(), ends[1].clone());
                             all.push(Self { access, registers, memory, tensor });
                         }

@@ -24,7 +24,7 @@ fn line(row: &str) -> String {
 }
 
 /// What the target is said to be by a file of known answers.
-fn asked(flaw: Flaw, file: &Path) -> impl Fn(&str) -> Verdict + use<> {
+fn requested(flaw: Flaw, file: &Path) -> impl Fn(&str) -> Verdict + use<> {
     let mut answers = Answers::default();
     answers.add(file).expect("the file is right");
     let context = Context::with_answers(Arc::new(Invented::new(flaw)), Arc::new(answers));
@@ -37,20 +37,20 @@ fn a_family_is_held_to_the_answers_that_came_with_it() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("invented.answers.jsonl");
     fs::write(&file, line(TILE) + &line(GAPS)).expect("a file");
-    let honest = asked(Flaw::None, &file);
+    let honest = requested(Flaw::None, &file);
     assert_eq!(honest("families/answers/tile").status, Status::Pass, "{}", honest("families/answers/tile").detail);
     assert_eq!(honest("families/answers/gapped").status, Status::Pass);
     // Two bases of the lanes are swapped: as a map it is as good as the right one.
-    let swapped = asked(Flaw::OperandDiffers, &file);
+    let swapped = requested(Flaw::OperandDiffers, &file);
     let verdict = swapped("families/answers/tile");
     assert_eq!(verdict.status, Status::Fail);
     assert!(verdict.detail.contains("one tile"), "the row is named: {}", verdict.detail);
     assert_eq!(swapped("families/definition/tile-a/128x128/f16/w4").status, Status::Pass);
-    let overlapping = asked(Flaw::OverlapsInMemory, &file);
+    let overlapping = requested(Flaw::OverlapsInMemory, &file);
     assert_eq!(overlapping("families/answers/gapped").status, Status::Fail);
-    let broken = asked(Flaw::Breaks, &file);
+    let broken = requested(Flaw::Breaks, &file);
     assert_eq!(broken("families/answers/tile").status, Status::Crash);
-    let hidden = asked(Flaw::HidesGapped, &file);
+    let hidden = requested(Flaw::HidesGapped, &file);
     assert_eq!(hidden("families/shown/gapped").status, Status::Pass, "an answer shows it");
 }
 
@@ -61,7 +61,7 @@ fn answers_about_families_of_others_are_unsupported() {
     let strange = TILE.replace("\"tile\"", "\"strange\"");
     fs::write(&file, line(&strange)).expect("a file");
     // A directory is looked through for the known names.
-    let verdict = asked(Flaw::None, directory.path())("families/answers/strange");
+    let verdict = requested(Flaw::None, directory.path())("families/answers/strange");
     assert_eq!(verdict.status, Status::Unsupported);
     assert!(verdict.detail.contains("no such families"), "{}", verdict.detail);
 }
@@ -73,7 +73,7 @@ fn a_wrong_answer_disagrees() {
     let check = |name: &str, text: &str, case: &str, status: Status| {
         let file = directory.path().join(name);
         fs::write(&file, text).expect("a file");
-        let verdict = asked(Flaw::None, &file)(case);
+        let verdict = requested(Flaw::None, &file)(case);
         assert_eq!(verdict.status, status, "{case}: {}", verdict.detail);
     };
     let strided = |stride: u64| {
@@ -109,7 +109,7 @@ fn of_several_solutions_any_is_right() {
     };
     for right in ["1", "2"] {
         fs::write(&file, row(right)).expect("a file");
-        assert_eq!(asked(Flaw::None, &file)("algebra/answers/invert_and_compose").status, Status::Pass, "{right}");
+        assert_eq!(requested(Flaw::None, &file)("algebra/answers/invert_and_compose").status, Status::Pass, "{right}");
     }
 }
 

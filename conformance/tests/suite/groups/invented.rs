@@ -78,7 +78,7 @@ impl Invented {
     pub fn new(flaw: Flaw) -> Self {
         let text = include_str!("../../invented.toml").replace("NAME", "invented");
         let description = TargetDescription::from_toml("invented.toml", &text).expect("the invented file is right");
-        Self { description, rows: rows(flaw), families: Tiles { flaw, asked: AtomicU64::new(0) } }
+        Self { description, rows: rows(flaw), families: Tiles { flaw, requested: AtomicU64::new(0) } }
     }
 }
 
@@ -187,7 +187,7 @@ fn load(flaw: Flaw) -> Instruction {
 /// Families `tile` (a part of the instruction, over warps along M) and `gapped` (padded memory).
 struct Tiles {
     flaw: Flaw,
-    asked: AtomicU64,
+    requested: AtomicU64,
 }
 
 impl Families for Tiles {
@@ -290,7 +290,7 @@ impl Tiles {
             (Flaw::LosesRows, "d") => layout(&[[0, 1]], &[[0, 2], [0, 4], [0, 0], [2, 0], [4, 0]], [8, 8]),
             (Flaw::MixesLanes, "d") => layout(&[[0, 1]], &[[0, 2], [0, 4], [1, 0], [3, 0], [4, 0]], [8, 8]),
             (Flaw::HoldsTwice, "d") => layout(&[[0, 1], [4, 0]], &[[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], [8, 8]),
-            (Flaw::Forgetful, "d") if self.asked.fetch_add(1, Ordering::Relaxed) % 2 == 1 => {
+            (Flaw::Forgetful, "d") if self.requested.fetch_add(1, Ordering::Relaxed) % 2 == 1 => {
                 layout(&[[0, 2]], &[[0, 1], [0, 4], [1, 0], [2, 0], [4, 0]], [8, 8])
             }
             (Flaw::HalfWarp, "d") => layout(&[[0, 1], [0, 2]], &[[0, 4], [1, 0], [2, 0], [4, 0]], [8, 8]),

@@ -35,10 +35,10 @@ fn a_reduction_whose_results_memory_hands_out_is_not_below_its_bound() {
 fn found<Q: Display, P>(
     all: Vec<Q>,
     plan: impl Fn(&Q) -> Result<P, Verdict>,
-    wanted: impl Fn(&Q, &P) -> bool,
+    requested: impl Fn(&Q, &P) -> bool,
 ) -> (Q, P) {
     let planned = all.into_iter().filter_map(|problem| plan(&problem).ok().map(|plan| (problem, plan)));
-    planned.into_iter().find(|(problem, plan)| wanted(problem, plan)).expect("there is such a question")
+    planned.into_iter().find(|(problem, plan)| requested(problem, plan)).expect("there is such a question")
 }
 
 /// A judgement that must be a failure with these words.
@@ -70,11 +70,11 @@ fn local_accesses_that_do_or_count_something_else_are_found() {
     let context = context(Flaw::None);
     let target = context.target().description();
     for way in [Direction::Store, Direction::Load] {
-        let wanted = |problem: &LocalAccess| problem.access == way && problem.tensor.shape == [64, 128];
+        let requested = |problem: &LocalAccess| problem.access == way && problem.tensor.shape == [64, 128];
         let (problem, (layouts, plan)) = found(
             LocalAccess::all(&context),
             |problem| problem.plan(&context),
-            |problem, ((registers, _), _)| wanted(problem) && lanes_differ(registers),
+            |problem, ((registers, _), _)| requested(problem) && lanes_differ(registers),
         );
         assert_ne!(problem.shown(&context, &layouts, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
         let mut miscounted = plan.clone();
@@ -121,11 +121,11 @@ fn copies_that_do_or_count_something_else_are_found() {
         miscounted[0].transactions += 1;
         fails(problem.shown(&context, &layout, &miscounted), "units of global memory");
     }
-    let wanted = |copy: &GlobalCopy| copy.registers.is_some() && known("/row-major/")(copy);
+    let requested = |copy: &GlobalCopy| copy.registers.is_some() && known("/row-major/")(copy);
     let (problem, (layout, wide)) = found(
         GlobalCopy::all(&context),
         |copy| copy.plan(&context),
-        |copy, (_, plans)| wanted(copy) && plans[0].vector_elements > 1,
+        |copy, (_, plans)| requested(copy) && plans[0].vector_elements > 1,
     );
     // Whole vectors, run on rows that are not aligned to them.
     let pitched = GlobalCopy { known: Known::OddPitch, ..problem.clone() };

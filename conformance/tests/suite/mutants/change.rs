@@ -42,7 +42,7 @@ fn change(module: &mut TileModule, dialects: &Dialects, random: &mut Random) {
         0 | 1 => attributes::of_operation(body, op, random),
         2 => attributes::of_argument(&mut function.arguments, random),
         3 => operations::operand(body, op, random),
-        4 => operations::exchanged(body, op, random),
+        4 => operations::swapped(body, op, random),
         5 => operations::another(body, op, dialects, random),
         6 => operations::without(body, op, random),
         7 => operations::twice(body, op),

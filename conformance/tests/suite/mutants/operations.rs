@@ -16,7 +16,7 @@ pub fn operand(body: &mut Body, op: Op, random: &mut Random) {
 }
 
 /// Two operands change places.
-pub fn exchanged(body: &mut Body, op: Op, random: &mut Random) {
+pub fn swapped(body: &mut Body, op: Op, random: &mut Random) {
     let count = body.op(op).operands.len();
     let (one, other) = (random.below(count), random.below(count));
     if count > 1 {

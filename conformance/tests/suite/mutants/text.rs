@@ -58,10 +58,10 @@ pub fn change(text: &str, random: &mut Random) -> String {
 fn in_a_line(
     lines: &[&str],
     random: &mut Random,
-    asked: impl Fn(&str) -> bool,
+    requested: impl Fn(&str) -> bool,
     change: impl Fn(&str, &mut Random) -> String,
 ) -> String {
-    let places: Vec<usize> = (0..lines.len()).filter(|line| asked(lines[*line])).collect();
+    let places: Vec<usize> = (0..lines.len()).filter(|line| requested(lines[*line])).collect();
     let Some(&place) = random.of(&places) else { return lines.join("\n") };
     let mut lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
     lines[place] = change(&lines[place], random);

@@ -35,14 +35,14 @@ struct Told {
 
 #[test]
 fn every_word_becomes_code() {
-    let asked = std::env::var_os("TILEWRIGHT_VOCABULARY").map(PathBuf::from);
-    let folder = asked.as_deref().filter(|asked| *asked != Path::new("all"));
+    let requested = std::env::var_os("TILEWRIGHT_VOCABULARY").map(PathBuf::from);
+    let folder = requested.as_deref().filter(|requested| *requested != Path::new("all"));
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/vocabulary/programs");
     let mut programs = files(folder.unwrap_or(&own));
     if folder.is_none() {
         programs.extend(words::programs());
     }
-    let all = compiled(&programs, asked.is_some());
+    let all = compiled(&programs, requested.is_some());
     let wrong: Vec<String> = all.iter().filter_map(unexpected).collect();
     println!("{} of {} compiled", all.iter().filter(|told| told.error.is_none()).count(), all.len());
     for told in all.iter().filter(|told| told.seconds > 20.0) {

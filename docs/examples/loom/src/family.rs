@@ -14,13 +14,13 @@ impl Families for LoomFamilies {
     }
 
     /// What a conformance suite builds its cases from.
-    fn samples(&self, wanted: SampleUse) -> Vec<Sample> {
-        if wanted.lanes != 16 {
+    fn samples(&self, required: SampleUse) -> Vec<Sample> {
+        if required.lanes != 16 {
             return Vec::new();
         }
-        let tall = [i64::from(wanted.warps), 1];
+        let tall = [i64::from(required.warps), 1];
         let result = Sample::new("loom-mma", FamilySpec::new("loom_mma").with("warps", tall));
-        vec![if wanted.element_bits == 32 { result.feeding(NAME, "d") } else { result }]
+        vec![if required.element_bits == 32 { result.feeding(NAME, "d") } else { result }]
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use tilewright_tile::op::name::ttg;
 
-use super::{End, Graph, Kind, Node, Role, Want};
+use super::{End, Graph, Kind, Node, RequiredLayout, Role};
 use crate::chain;
 use crate::layouts::{LayoutCache, LayoutTransfer};
 use crate::memory::moved_bits;
@@ -207,7 +207,7 @@ impl<'f, 'a> Builder<'f, 'a> {
     }
 
     /// A node wants an operand of an operation.
-    pub(super) fn want(
+    pub(super) fn required(
         &mut self,
         node: usize,
         (op, operand): (Op, usize),
@@ -220,14 +220,14 @@ impl<'f, 'a> Builder<'f, 'a> {
         }
         let end = self.end(value, view, back);
         self.graph.nodes[node].ins.push(end);
-        self.set_want(op, operand, Want::Of(node, end.view));
+        self.set_required(op, operand, RequiredLayout::Of(node, end.view));
     }
 
-    pub(super) fn set_want(&mut self, op: Op, operand: usize, want: Want) {
+    pub(super) fn set_required(&mut self, op: Op, operand: usize, required: RequiredLayout) {
         let count = self.body.op(op).operands.len();
         let wants = &mut self.graph.wants[op.index()];
-        wants.resize(count, Want::Scalar);
-        wants[operand] = want;
+        wants.resize(count, RequiredLayout::Scalar);
+        wants[operand] = required;
     }
 
     /// A value that is computed wherever it is wanted, by so many operations.
@@ -249,13 +249,13 @@ impl<'f, 'a> Builder<'f, 'a> {
 
     /// The plan of a product; of equal products one is made.
     pub(super) fn product(&mut self, op: Op) -> Result<Product, EngineError> {
-        let said = chain::described(self.body, op);
-        if let Some((_, known)) = self.products.iter().find(|(known, _)| *known == said) {
+        let explicit = chain::described(self.body, op);
+        if let Some((_, known)) = self.products.iter().find(|(known, _)| *known == explicit) {
             return Ok(known.clone());
         }
         let operation = self.body.op(op).name().to_owned();
         let made = product(self.body, op, self.machine).map_err(|source| EngineError::Product { operation, source })?;
-        self.products.push((said, made.clone()));
+        self.products.push((explicit, made.clone()));
         Ok(made)
     }
 }

@@ -1,7 +1,7 @@
 //! Values that are carried round loops, given by branches, and brought along jumps: each has one layout.
 
 use super::build::Builder;
-use super::{Kind, Role, Want};
+use super::{Kind, RequiredLayout, Role};
 use crate::EngineError;
 use crate::layouts::LayoutTransfer;
 use tilewright_tile::op::name::{scf, tt, ttg};
@@ -38,7 +38,7 @@ impl Builder<'_, '_> {
             self.out(node, value, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
         }
         for &source in sources {
-            self.want(node, source, LayoutTransfer::Same, Some(LayoutTransfer::Same));
+            self.required(node, source, LayoutTransfer::Same, Some(LayoutTransfer::Same));
         }
         Ok(())
     }
@@ -118,7 +118,7 @@ impl Builder<'_, '_> {
             let usual = self.usual(&shape)?;
             let node = self.node(Kind::Nothing, Some(op), weight, shape);
             match operand {
-                Some(operand) => self.want(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same)),
+                Some(operand) => self.required(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same)),
                 None => self.out(node, value, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight),
             }
             self.graph.nodes[node].fixed.get_or_insert(usual);
@@ -140,7 +140,7 @@ impl Builder<'_, '_> {
                         node
                     }
                 };
-                self.want(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
+                self.required(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
             }
         }
         Ok(())
@@ -149,9 +149,10 @@ impl Builder<'_, '_> {
     /// What an operation without rules of its own takes, it takes as it is.
     pub(super) fn as_is_where_unsaid(&mut self, op: Op) {
         for operand in 0..self.body.op(op).operands.len() {
-            let said = self.graph.wants[op.index()].get(operand).is_some_and(|want| *want != Want::Scalar);
-            if !said && self.is_tensor(self.body.op(op).operands[operand]) {
-                self.set_want(op, operand, Want::AsIs);
+            let explicit =
+                self.graph.wants[op.index()].get(operand).is_some_and(|required| *required != RequiredLayout::Scalar);
+            if !explicit && self.is_tensor(self.body.op(op).operands[operand]) {
+                self.set_required(op, operand, RequiredLayout::AsIs);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Values that are computed again in each layout in which they are wanted.
 
 use super::build::Builder;
-use super::{Again, Role, Want};
+use super::{Remat, RequiredLayout, Role};
 use crate::EngineError;
 use crate::layouts::LayoutTransfer;
 use tilewright_tile::facts::AxisInfo;
@@ -55,7 +55,7 @@ impl Builder<'_, '_> {
         let mut operands = Vec::new();
         for (operand, value) in operation.operands.iter().enumerate() {
             if self.is_tensor(*value) {
-                self.set_want(op, operand, Want::OfResult(view));
+                self.set_required(op, operand, RequiredLayout::OfResult(view));
                 operands.push((*value, view));
             }
         }
@@ -63,7 +63,7 @@ impl Builder<'_, '_> {
         for result in &operation.results {
             self.free(*result, cone, weight);
             let together = self.facts.get(*result).map_or_else(Vec::new, together);
-            self.graph.again[result.index()] = Some(Again { is_issued, together, operands: operands.clone() });
+            self.graph.again[result.index()] = Some(Remat { is_issued, together, operands: operands.clone() });
         }
         Ok(())
     }

@@ -11,13 +11,13 @@
 
 mod build;
 mod control;
+mod explicit;
 mod free;
 mod kind;
 mod node;
 mod rules;
-mod said;
 mod views;
 
 pub(super) use build::{build, usual};
 pub(super) use kind::{ISSUE, Kind};
-pub(super) use node::{Again, End, Graph, Multiplication, Node, Role, Want};
+pub(super) use node::{End, Graph, Multiplication, Node, Remat, RequiredLayout, Role};

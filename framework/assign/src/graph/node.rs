@@ -61,7 +61,7 @@ pub(crate) enum Role {
 
 /// In which layout an operation wants an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Want {
+pub(crate) enum RequiredLayout {
     /// It is no tensor.
     Scalar,
     /// As it is.
@@ -74,7 +74,7 @@ pub(crate) enum Want {
 
 /// How a value is made that is computed wherever it is wanted.
 #[derive(Debug, Clone)]
-pub(crate) struct Again {
+pub(crate) struct Remat {
     /// Whether its operation is an instruction for each register; constants and views of tensors are none.
     pub is_issued: bool,
     /// So many neighbours along each axis are the same, or follow each other: one instruction makes them all, since accesses
@@ -96,7 +96,7 @@ pub(crate) struct Graph<'a> {
     /// By number of the value.
     pub roles: Vec<Role>,
     /// By number of the value: how it is made, where it is computed wherever it is wanted.
-    pub again: Vec<Option<Again>>,
+    pub again: Vec<Option<Remat>>,
     /// By number of the value: whether turns of a loop load it, or make it of what they load by operations on its elements
     /// alone. Where it passes through shared memory, it can be loaded turns ahead.
     pub is_loaded: Vec<bool>,
@@ -105,7 +105,7 @@ pub(crate) struct Graph<'a> {
     /// By number of the value: bits of an element when it moves.
     pub bits: Vec<u32>,
     /// By number of the operation, for each of its operands.
-    pub wants: Vec<Vec<Want>>,
+    pub wants: Vec<Vec<RequiredLayout>>,
     /// By number of the value: the nodes that want it, and how.
     pub users: Vec<Vec<(usize, ViewId)>>,
     /// By number of the value: nodes whose cost depends on its layout, though they take it as it is.

@@ -3,7 +3,7 @@
 use super::build::Builder;
 use super::kind::Access;
 use super::views::Views;
-use super::{Kind, Multiplication, Want};
+use super::{Kind, Multiplication, RequiredLayout};
 use crate::EngineError;
 use crate::layouts::LayoutTransfer;
 use crate::memory::{described, moved_bits, together};
@@ -16,8 +16,8 @@ impl Builder<'_, '_> {
     pub(super) fn op(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         let operation = self.body.op(op);
         let values = || operation.operands.iter().chain(&operation.results);
-        if self.is_said(op) {
-            return self.as_said(op, weight);
+        if self.is_explicit(op) {
+            return self.as_written(op, weight);
         }
         if self.control(op, weight)? {
             return Ok(());
@@ -66,7 +66,7 @@ impl Builder<'_, '_> {
             self.out(node, result, views.result.0.clone(), views.result.1.clone(), weight);
         }
         for operand in 0..operation.operands.len() {
-            self.want(node, (op, operand), views.operand.0.clone(), views.operand.1.clone());
+            self.required(node, (op, operand), views.operand.0.clone(), views.operand.1.clone());
         }
         Ok(())
     }
@@ -93,7 +93,7 @@ impl Builder<'_, '_> {
             self.out(node, result, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
         }
         for operand in 0..operation.operands.len() {
-            self.want(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
+            self.required(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
         }
         Ok(Some(node))
     }
@@ -105,7 +105,7 @@ impl Builder<'_, '_> {
             if self.is_tensor(value) {
                 let node = self.node(Kind::Nothing, Some(op), weight, self.shape(value));
                 self.out(node, result, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
-                self.want(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
+                self.required(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
             }
         }
     }
@@ -125,7 +125,7 @@ impl Builder<'_, '_> {
         let node = self.node(kind, Some(op), weight, self.shape(tensor));
         for (operand, value) in operation.operands.iter().enumerate() {
             if *value == tensor {
-                self.want(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
+                self.required(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
             }
         }
         if is_load {
@@ -158,7 +158,7 @@ impl Builder<'_, '_> {
             self.out(node, result, LayoutTransfer::Without(axis), None, weight);
         }
         for operand in 0..operation.operands.len() {
-            self.want(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
+            self.required(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
         }
         Ok(())
     }
@@ -171,8 +171,8 @@ impl Builder<'_, '_> {
         let bits = moved_bits(self.body.ty(source));
         let node = self.node(Kind::Gather(axis, bits, source), Some(op), weight, self.shape(indices));
         self.out(node, result, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
-        self.want(node, (op, 1), LayoutTransfer::Same, Some(LayoutTransfer::Same));
-        self.set_want(op, 0, Want::AsIs);
+        self.required(node, (op, 1), LayoutTransfer::Same, Some(LayoutTransfer::Same));
+        self.set_required(op, 0, RequiredLayout::AsIs);
         self.graph.nodes[node].watched.push(source);
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Builder<'_, '_> {
         if let Some(&first) = operands.first() {
             let node = self.node(Kind::Nothing, Some(op), weight, self.shape(first));
             for operand in 0..operands.len() {
-                self.want(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
+                self.required(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
             }
         }
         self.apart(op, weight)
@@ -198,12 +198,12 @@ impl Builder<'_, '_> {
             // An operand may stand in two groups, so that its place must be found in its own.
             let Some(operand) = place(&operation, group) else { continue };
             let Some(layout) = layout else {
-                self.set_want(op, operand, Want::AsIs);
+                self.set_required(op, operand, RequiredLayout::AsIs);
                 continue;
             };
             let key = self.graph.pool.layout(layout)?;
             let node = self.node(Kind::Product, Some(op), weight, self.shape(value));
-            self.want(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
+            self.required(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
             if group == "c" {
                 self.out(node, operation.results[0], LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
             }

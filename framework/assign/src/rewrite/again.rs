@@ -7,7 +7,7 @@ use tilewright_tile::{Attribute, Dense, Op};
 
 impl Rewriter<'_, '_, '_> {
     /// The operation, once for each layout in which its results are wanted.
-    pub(super) fn make_again(&mut self, op: Op) {
+    pub(super) fn rematerialize(&mut self, op: Op) {
         let results = self.body.op(op).results.clone();
         let needed = results.first().map(|result| self.needed[result.index()].clone()).unwrap_or_default();
         let original = self.body.op(op).clone();
@@ -25,7 +25,7 @@ impl Rewriter<'_, '_, '_> {
                 self.versions.insert((result, layout), again);
             }
             self.set_constant(own);
-            self.made_again.push((own, layout));
+            self.rematerialized.push((own, layout));
             self.model.insert(own, op);
             made.push(own);
         }

@@ -2,25 +2,27 @@
 
 use super::Rewriter;
 use crate::EngineError;
-use crate::graph::{Role, Want, usual};
+use crate::graph::{RequiredLayout, Role, usual};
 use crate::pool::LayoutId;
 use tilewright_tile::{Op, Value, ValueOrigin};
 
 impl Rewriter<'_, '_, '_> {
     /// The layout in which an operand is wanted that is computed again; `own` is that of the result.
-    pub(super) fn wanted(
+    pub(super) fn required(
         &self,
         op: Op,
         operand: usize,
         own: Option<LayoutId>,
     ) -> Result<Option<LayoutId>, EngineError> {
         let value = self.body.op(op).operands[operand];
-        let want = self.state.graph.wants[op.index()].get(operand).copied().unwrap_or(Want::Scalar);
-        Ok(match (want, own) {
-            (Want::Scalar, _) | (Want::OfResult(_), None) => None,
-            (Want::Of(node, view), _) => Some(self.layout_of(op, self.state.at(node, view))?),
-            (Want::OfResult(view), Some(own)) => Some(self.layout_of(op, self.state.graph.pool.seen(own, view))?),
-            (Want::AsIs, _) => match self.role(value) {
+        let required = self.state.graph.wants[op.index()].get(operand).copied().unwrap_or(RequiredLayout::Scalar);
+        Ok(match (required, own) {
+            (RequiredLayout::Scalar, _) | (RequiredLayout::OfResult(_), None) => None,
+            (RequiredLayout::Of(node, view), _) => Some(self.layout_of(op, self.state.at(node, view))?),
+            (RequiredLayout::OfResult(view), Some(own)) => {
+                Some(self.layout_of(op, self.state.graph.pool.seen(own, view))?)
+            }
+            (RequiredLayout::AsIs, _) => match self.role(value) {
                 Role::Free(_) => {
                     let shape = self.body.ty(value).shape().unwrap_or_default();
                     Some(usual(shape, self.machine, self.state.graph.pool)?)
@@ -62,7 +64,7 @@ impl Rewriter<'_, '_, '_> {
     fn ask(&self, op: Op, own: Option<LayoutId>, open: &mut Vec<(Value, LayoutId)>) -> Result<(), EngineError> {
         for (operand, &value) in self.body.op(op).operands.iter().enumerate() {
             if matches!(self.role(value), Role::Free(_))
-                && let Some(layout) = self.wanted(op, operand, own)?
+                && let Some(layout) = self.required(op, operand, own)?
             {
                 open.push((value, layout));
             }

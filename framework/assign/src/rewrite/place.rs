@@ -11,7 +11,7 @@ use tilewright_tile::{Block, Body, Op, Value};
 impl Rewriter<'_, '_, '_> {
     pub(super) fn put_in_place(&mut self) {
         for block in all_blocks(&self.body) {
-            self.put_again(block);
+            self.put_rematerialized(block);
         }
         let mut open: BTreeSet<Op> = self.conversions.values().copied().collect();
         for block in all_blocks(&self.body) {
@@ -19,7 +19,7 @@ impl Rewriter<'_, '_, '_> {
         }
     }
 
-    fn put_again(&mut self, block: Block) {
+    fn put_rematerialized(&mut self, block: Block) {
         let ops = self.body.ops(block).iter();
         let ops = ops.flat_map(|op| self.instead.get(op).cloned().unwrap_or_else(|| vec![*op])).collect();
         self.body.set_ops(block, ops);

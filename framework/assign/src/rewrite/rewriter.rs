@@ -36,7 +36,7 @@ pub(super) struct Rewriter<'r, 's, 'a> {
     /// By number of the operation: those that stand in its place.
     pub(super) instead: BTreeMap<Op, Vec<Op>>,
     /// Operations that are done in a layout since their results are wanted in it.
-    pub(super) made_again: Vec<(Op, LayoutId)>,
+    pub(super) rematerialized: Vec<(Op, LayoutId)>,
     /// The operation that stands for one that is done again, which knows what it wants.
     pub(super) model: BTreeMap<Op, Op>,
     /// The conversion that makes a value.
@@ -60,7 +60,7 @@ pub(crate) fn rewrite(
         needed: vec![Vec::new(); body.value_count()],
         versions: Versions::new(),
         instead: BTreeMap::new(),
-        made_again: Vec::new(),
+        rematerialized: Vec::new(),
         model: BTreeMap::new(),
         conversions: BTreeMap::new(),
         left: Vec::new(),
@@ -70,7 +70,7 @@ pub(crate) fn rewrite(
     rewriter.make_homes();
     for &op in &ops {
         if rewriter.is_free(op) {
-            rewriter.make_again(op);
+            rewriter.rematerialize(op);
         }
     }
     rewriter.make_conversions();
@@ -79,7 +79,7 @@ pub(crate) fn rewrite(
             rewriter.set_operands(op, op, None)?;
         }
     }
-    for (op, layout) in rewriter.made_again.clone() {
+    for (op, layout) in rewriter.rematerialized.clone() {
         let model = rewriter.model.get(&op).copied().unwrap_or(op);
         rewriter.set_operands(op, model, Some(layout))?;
     }
@@ -134,8 +134,8 @@ impl Rewriter<'_, '_, '_> {
         let outs = self.state.graph.nodes.iter().flat_map(|node| &node.outs).map(|end| end.value).collect::<Vec<_>>();
         for value in outs {
             let Some(home) = self.state.home(value) else { continue };
-            for wanted in self.state.wanted(value).into_iter().flatten().filter(|wanted| *wanted != home) {
-                let name = self.state.graph.pool.name(wanted);
+            for required in self.state.required(value).into_iter().flatten().filter(|required| *required != home) {
+                let name = self.state.graph.pool.name(required);
                 let ty = self.body.ty(value).with_layout(Some(name));
                 let mut operation = Operation::new(Arc::clone(&self.convert));
                 operation.operands.push(value);
@@ -149,9 +149,9 @@ impl Rewriter<'_, '_, '_> {
                 if let Some(name) = self.body.name(value).map(str::to_owned) {
                     self.body.set_name(result, name);
                 }
-                self.versions.insert((value, wanted), result);
+                self.versions.insert((value, required), result);
                 self.conversions.insert(result, op);
-                self.left.push(Left { value, from: home, to: wanted });
+                self.left.push(Left { value, from: home, to: required });
             }
         }
     }
@@ -160,13 +160,13 @@ impl Rewriter<'_, '_, '_> {
     fn set_operands(&mut self, op: Op, model: Op, own: Option<LayoutId>) -> Result<(), EngineError> {
         for operand in 0..self.body.op(op).operands.len() {
             let value = self.body.op(op).operands[operand];
-            let Some(wanted) = self.wanted(model, operand, own)? else { continue };
-            let Some(&version) = self.versions.get(&(value, wanted)) else {
+            let Some(required) = self.required(model, operand, own)? else { continue };
+            let Some(&version) = self.versions.get(&(value, required)) else {
                 return Err(EngineError::Program {
                     operation: self.body.op(op).name().to_owned(),
                     message: format!(
                         "operand {operand} is wanted in a layout of {:?} that nothing makes",
-                        shape_of(&self.state.graph.pool.get(wanted))
+                        shape_of(&self.state.graph.pool.get(required))
                     ),
                 });
             };

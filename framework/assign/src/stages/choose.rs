@@ -35,7 +35,7 @@ pub(super) struct Chosen {
 
 impl Question<'_> {
     /// The loads of a loop that go ahead, in at most so many stages.
-    pub fn chosen(&self, of: &LoadLoop, wanted: u32, room: &mut Room) -> Chosen {
+    pub fn chosen(&self, of: &LoadLoop, required: u32, room: &mut Room) -> Chosen {
         let body = self.body;
         let mut line =
             PipelinedLoopLine { name: named(body, of.op), stages: 1, bytes: 0, loads: Vec::new(), note: None };
@@ -44,10 +44,10 @@ impl Question<'_> {
         let stays = |line: &mut PipelinedLoopLine, load: &PrefetchableLoad, reason: &str| {
             line.loads.push(LoadLine::left(body, load.op, reason.to_owned()));
         };
-        let turns = known_trips(body, self.facts, of.op);
-        let most = u32::try_from(turns.unwrap_or(u64::MAX)).unwrap_or(u32::MAX).min(wanted);
+        let iterations = known_trips(body, self.facts, of.op);
+        let most = u32::try_from(iterations.unwrap_or(u64::MAX)).unwrap_or(u32::MAX).min(required);
         if most < 2 {
-            let reason = if wanted < 2 { "one stage is wanted" } else { "the loop has one turn at most" };
+            let reason = if required < 2 { "one stage is wanted" } else { "the loop has one turn at most" };
             of.loads.iter().for_each(|load| stays(&mut line, load, reason));
             return Chosen { staged, line };
         }
@@ -74,14 +74,16 @@ impl Question<'_> {
             return Chosen { staged, line };
         };
         line.note =
-            (stages < wanted && found.iter().any(|(_, how)| how.path == PrefetchPath::Copy)).then(|| match turns {
-                Some(turns) if u64::from(stages) == turns => format!("the loop has {turns} turns"),
-                _ => format!(
-                    "{wanted} stages take {} bytes of shared memory, {} are left",
-                    taken(&found, wanted),
-                    room.bytes
-                ),
-            });
+            (stages < required && found.iter().any(|(_, how)| how.path == PrefetchPath::Copy)).then(
+                || match iterations {
+                    Some(iterations) if u64::from(stages) == iterations => format!("the loop has {iterations} turns"),
+                    _ => format!(
+                        "{required} stages take {} bytes of shared memory, {} are left",
+                        taken(&found, required),
+                        room.bytes
+                    ),
+                },
+            );
         (line.bytes, line.stages, staged.stages) = (taken(&found, stages), stages, stages);
         if found.iter().all(|(_, how)| how.path == PrefetchPath::Registers) {
             line.stages = REGISTER_BUFFERS;

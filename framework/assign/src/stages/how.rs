@@ -84,7 +84,7 @@ impl Question<'_> {
         let solution = solve(&tensor, &[store, reader], context).map_err(|error| error.to_string())?;
         if let BufferReader::Unit(op, side) = load.reader {
             let planned = self.product(op).ok_or("its product has no plan")?;
-            planned.plan.reading(side, &solution.memory.linear).map_err(|error| error.to_string())?;
+            planned.plan.descriptor_match(side, &solution.memory.linear).map_err(|error| error.to_string())?;
         }
         let registers = (u64::from(bits) << held.in_bits(Dim::REGISTER)).div_ceil(32);
         let bytes = bytes_of(&solution, bits);
@@ -94,7 +94,7 @@ impl Question<'_> {
     fn reader(&self, load: &PrefetchableLoad) -> Option<TensorAccess<'_>> {
         match load.reader {
             BufferReader::Conversion(_) => {
-                Some(TensorAccess::load("what reads it", self.layout(load.wanted)?, &self.machine.context))
+                Some(TensorAccess::load("what reads it", self.layout(load.required)?, &self.machine.context))
             }
             BufferReader::Unit(op, side) => of_unit(&self.product(op)?.plan, side, "the unit", self.machine),
         }
@@ -134,7 +134,7 @@ impl Question<'_> {
             return None;
         }
         if let BufferReader::Unit(op, side) = load.reader {
-            self.product(op)?.plan.reading(side, &solution.memory.linear).ok()?;
+            self.product(op)?.plan.descriptor_match(side, &solution.memory.linear).ok()?;
         }
         let idle: usize = (held.columns_of(Dim::REGISTER).iter().enumerate())
             .map(|(bit, column)| if *column == 0 { 1usize << bit } else { 0 })

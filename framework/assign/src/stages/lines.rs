@@ -75,7 +75,7 @@ pub(super) fn named(body: &Body, op: Op) -> String {
 pub(super) fn conversion(body: &Body, load: &PrefetchableLoad) -> Option<(String, String, String)> {
     let BufferReader::Conversion(_) = load.reader else { return None };
     let layout = |value: Value| body.ty(value).layout().map(|layout| layout.text().to_owned());
-    Some((body.display_name(load.stored), layout(load.stored)?, layout(load.wanted)?))
+    Some((body.display_name(load.stored), layout(load.stored)?, layout(load.required)?))
 }
 
 impl fmt::Display for PipelinedLoopLine {

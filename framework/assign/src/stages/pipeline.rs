@@ -58,8 +58,8 @@ fn of_function(
     let mut room = Room::of(machine, registers);
     let (mut choices, mut lines, mut gone) = (Vec::new(), Vec::new(), Vec::new());
     for of in found {
-        let wanted = stages.or_else(|| said(body, of.op)).unwrap_or(machine.context.target.global.stages);
-        let Chosen { staged, line } = problem.chosen(&of, wanted, &mut room);
+        let required = stages.or_else(|| explicit(body, of.op)).unwrap_or(machine.context.target.global.stages);
+        let Chosen { staged, line } = problem.chosen(&of, required, &mut room);
         for fetch in &staged.loads {
             gone.extend(lines::conversion(body, &fetch.load));
         }
@@ -78,7 +78,7 @@ fn of_function(
 }
 
 /// The stages that a loop itself asks for.
-fn said(body: &Body, op: Op) -> Option<u32> {
-    let said = body.op(op).attributes.get(SAID).and_then(Attribute::as_integer)?;
-    u32::try_from(said).ok().filter(|stages| *stages > 0)
+fn explicit(body: &Body, op: Op) -> Option<u32> {
+    let explicit = body.op(op).attributes.get(SAID).and_then(Attribute::as_integer)?;
+    u32::try_from(explicit).ok().filter(|stages| *stages > 0)
 }

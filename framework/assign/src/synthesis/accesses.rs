@@ -17,7 +17,7 @@ use tilewright_tile::{Body, Op, Value, ValueOrigin};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Asked {
     /// The copy as the program says it.
-    pub said: String,
+    pub explicit: String,
     /// Bytes that follow each other in a lane's registers and in global memory.
     pub bytes: Option<u64>,
     /// The row of the instruction table that the program names.
@@ -54,7 +54,7 @@ pub(super) fn buffers(body: &Body, tensor: Value) -> Vec<Value> {
 pub(super) fn accesses<'a>(
     body: &Body,
     buffers: &[Value],
-    asked: &HashMap<Op, Asked>,
+    requested: &HashMap<Op, Asked>,
     machine: &LaunchConfig<'a>,
     layouts: &LayoutCache<'_>,
 ) -> Result<Vec<(Vec<Op>, TensorAccess<'a>)>, SynthesisError> {
@@ -63,8 +63,8 @@ pub(super) fn accesses<'a>(
         let operation = body.op(op);
         let is_of = |operand: usize| operation.operands.get(operand).is_some_and(|value| buffers.contains(value));
         let registers = |value: Value| layouts.distributed(body.ty(value));
-        let named = |value: Value| match asked.get(&op) {
-            Some(asked) => asked.said.clone(),
+        let named = |value: Value| match requested.get(&op) {
+            Some(requested) => requested.explicit.clone(),
             None => format!("{} {}", operation.name(), body.display_name(whole(body, value))),
         };
         let context = &machine.context;
@@ -82,7 +82,7 @@ pub(super) fn accesses<'a>(
             }
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL if is_of(1) => {
                 let value = operation.operands[0];
-                let most = asked.get(&op).and_then(|asked| asked.bytes).unwrap_or(u64::MAX);
+                let most = requested.get(&op).and_then(|requested| requested.bytes).unwrap_or(u64::MAX);
                 let all_there = body.operands(op, "mask").is_empty();
                 let copy = TensorAccess::copy(&named(operation.operands[1]), registers(value)?, context);
                 copy.only(|way| way.bytes() <= most && (all_there || way.leaves_out()))
@@ -92,7 +92,7 @@ pub(super) fn accesses<'a>(
             }
             _ => continue,
         };
-        let access = match asked.get(&op).and_then(|asked| asked.instruction.as_deref()) {
+        let access = match requested.get(&op).and_then(|requested| requested.instruction.as_deref()) {
             Some(row) => pinned(access, row)?,
             None => access,
         };

@@ -38,7 +38,7 @@ pub(super) struct Way {
 /// lie there.
 pub(super) fn of_product(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Result<Vec<Way>, SynthesisError> {
     let operation = body.op(op);
-    let said = operation.attributes.get("instruction").and_then(Attribute::as_text);
+    let explicit = operation.attributes.get("instruction").and_then(Attribute::as_text);
     let named = body.name(operation.results[0]).map_or_else(|| "a product".to_owned(), |name| format!("%{name}"));
     let wrong = |source| SynthesisError::Product { operation: named.clone(), source };
     let types = [0, 1, 2].map(|operand| body.ty(operation.operands[operand]));
@@ -49,20 +49,23 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Res
     };
     let sizes = [shape(2)[0], shape(2)[1], shape(0)[1]];
     let problem = MmaProblem::new(sizes, [a, b, c], machine.lanes, machine.warps);
-    let problem = MmaProblem { unit: said.map(str::to_owned), ..problem };
+    let problem = MmaProblem { unit: explicit.map(str::to_owned), ..problem };
     let (weighed, refused) = candidates(&problem, machine.context).map_err(wrong)?;
     let slice = Slice::of(body, op);
     let lies = [0, 1].map(|side| lies_in_shared(body, op, operation.operands[side]));
-    let said_width = operation.attributes.get("kWidth").and_then(Attribute::as_integer).map(|width| width as u64);
-    let said_columns = operation.attributes.get("nWidth").and_then(Attribute::as_integer).map(|width| width as u64);
-    let problem = MmaProblem { n_width: said_columns, ..problem };
+    let explicit_width = operation.attributes.get("kWidth").and_then(Attribute::as_integer).map(|width| width as u64);
+    let explicit_columns = operation.attributes.get("nWidth").and_then(Attribute::as_integer).map(|width| width as u64);
+    let problem = MmaProblem { n_width: explicit_columns, ..problem };
     let bits = u64::from(a.bits().max(b.bits()));
     let usual = |width: u64| width * bits >= LEAST_BITS && (width == 1 || width * slice.narrowest <= MOST_BITS);
-    let widths: Vec<u64> =
-        WIDTHS.into_iter().filter(|&width| said_width.map_or_else(|| usual(width), |said| said == width)).collect();
+    let widths: Vec<u64> = WIDTHS
+        .into_iter()
+        .filter(|&width| explicit_width.map_or_else(|| usual(width), |explicit| explicit == width))
+        .collect();
     // What is best where warps keep rows may be worse where they do not.
     let chained = MmaProblem { chained: true, linked: true, ..problem.clone() };
-    let in_chain = if slice.from_product { candidates(&chained, machine.context).map_err(wrong)?.0 } else { Vec::new() };
+    let in_chain =
+        if slice.from_product { candidates(&chained, machine.context).map_err(wrong)?.0 } else { Vec::new() };
     let in_chain = in_chain.first().map(|best| best.unit.clone());
     let mut found: Vec<Way> = Vec::new();
     let mut kept: Vec<(ContractionCost, ReadAlong<'_>)> = Vec::new();
@@ -77,14 +80,14 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Res
         let way = |k_width: Option<u64>| {
             let (cost, in_place) = reached(&problem, &candidate.unit, k_width, lies, machine)?;
             let instruction = Some(Arc::from(&*candidate.unit));
-            let choice = ProductChoice { instruction, k_width, n_width: said_columns, whole_rows: false, in_place };
+            let choice = ProductChoice { instruction, k_width, n_width: explicit_columns, whole_rows: false, in_place };
             Some(Way { choice, cost })
         };
         // Neighbours along K are a matter of registers.
         let by_unit = way(None).filter(|way| way.choice.in_place == [true, true]);
         let by_width = |width: &u64| if by_unit.is_some() { None } else { way(Some(*width)) };
         let mut ways: Vec<Way> = by_unit.clone().into_iter().chain(widths.iter().filter_map(by_width)).collect();
-        if ways.is_empty() && said_width.is_none() {
+        if ways.is_empty() && explicit_width.is_none() {
             // Lanes share out K, so that none has neighbours: as the instruction has it.
             ways.extend(way(None));
         }
@@ -93,7 +96,7 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Res
         }
         found.extend(ways);
     }
-    if slice.rearranged && slice.narrowest < 8 && said_columns.is_none() {
+    if slice.rearranged && slice.narrowest < 8 && explicit_columns.is_none() {
         // Elements of one byte may be neighbours along N: a lane has both.
         let beside = MmaProblem { n_width: Some(8 / slice.narrowest), ..problem.clone() };
         let in_byte = |way: &Way| {
@@ -159,7 +162,7 @@ fn reached(
     let pinned = MmaProblem { unit: Some(unit.to_owned()), k_width: width.or(problem.k_width), ..problem.clone() };
     let plan = plan(&pinned, machine.context).ok()?;
     let in_place = [&plan.a, &plan.b].map(|factor| factor.ins().contains(Dim::OFFSET));
-    let fits = in_place.iter().zip(lies).all(|(wanted, lies)| lies || !wanted);
+    let fits = in_place.iter().zip(lies).all(|(required, lies)| lies || !required);
     // Arrangements are those of all of K.
     let as_it_is = plan.chunks() == 1 || in_place == [false, false];
     (fits && as_it_is).then_some((plan.cost, in_place))
@@ -175,10 +178,10 @@ fn lies_in_shared(body: &Body, product: Op, factor: Value) -> bool {
     let operation = body.op(copy);
     let tensor = operation.operands.first().copied().filter(|_| operation.name() == tw::COPY);
     let Some(tensor) = tensor.filter(|tensor| matches!(body.ty(*tensor), TileType::Memory(_))) else { return false };
-    let said = operation.attributes.get("instruction").is_some() || body.ty(factor).layout().is_some();
+    let is_explicit = operation.attributes.get("instruction").is_some() || body.ty(factor).layout().is_some();
     let all = body.walk(body.root());
     let uses = all.iter().flat_map(|op| &body.op(*op).operands).filter(|value| **value == factor);
-    let place = |wanted: Op| all.iter().position(|op| *op == wanted);
+    let place = |required: Op| all.iter().position(|op| *op == required);
     let (Some(from), Some(to)) = (place(copy), place(product)) else { return false };
     let between = all.get(from + 1..to).unwrap_or_default();
     let undisturbed = between.iter().all(|op| {
@@ -186,7 +189,7 @@ fn lies_in_shared(body: &Body, product: Op, factor: Value) -> bool {
             && body.op(*op).regions.is_empty()
             && !body.op(*op).definition.traits.terminator
     });
-    !said && uses.count() == 1 && undisturbed
+    !is_explicit && uses.count() == 1 && undisturbed
 }
 
 /// What the factors of a product are made of, each element by itself.

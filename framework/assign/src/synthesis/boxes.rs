@@ -5,7 +5,7 @@
 //! along it as far as bounds say, be they numbers or the length of a row over the step.
 
 use crate::LaunchConfig;
-use tilewright_target::{TensorCopyOperand, Completion, Instruction, Operand};
+use tilewright_target::{Completion, Instruction, Operand, TensorCopyOperand};
 use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::op::name::{arith, scf, tt, tw};
 use tilewright_tile::transform::explicit::{Distance, Mapped, ValueTerm};

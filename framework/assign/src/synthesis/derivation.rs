@@ -155,7 +155,7 @@ pub struct LoopLine {
     /// Products that go on while the next turn begins.
     pub pending: Vec<String>,
     /// Why copies do not go ahead, where they do not.
-    pub closed: Option<String>,
+    pub rejected: Option<String>,
 }
 
 /// How much of the tree of choices was looked at.
@@ -227,7 +227,7 @@ impl fmt::Display for Derivation {
             if !of.pending.is_empty() {
                 write!(f, ", {} waited for in the next turn", of.pending.join(", "))?;
             }
-            of.closed.iter().try_for_each(|reason| write!(f, "; {reason}"))?;
+            of.rejected.iter().try_for_each(|reason| write!(f, "; {reason}"))?;
             writeln!(f)?;
         }
         for conversion in &self.conversions {

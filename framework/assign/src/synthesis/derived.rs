@@ -11,7 +11,9 @@ use super::{Options, SynthesisError, anchors};
 use crate::layouts::in_order;
 use crate::memory::{moved_bits, named};
 use tilewright_layout::{Dim, LinearLayout, Space};
-use tilewright_plan::constraint::{OperandTiles, CopyTiles, Tiling, Unsatisfied, copied, elementwise, product, reduction};
+use tilewright_plan::constraint::{
+    CopyTiles, OperandTiles, Tiling, Unsatisfied, copied, elementwise, product, reduction,
+};
 use tilewright_tile::marks::IN_PLACE;
 use tilewright_tile::op::name::{scf, tt, ttg};
 use tilewright_tile::{Attribute, Op, Value, ValueOrigin};

@@ -87,11 +87,11 @@ impl Leaf {
         let (mut memories, mut moved) = (Vec::new(), HashMap::new());
         let mut follows = Follows::default();
         if let Some(body) = assigned.module.functions.get_mut(0).and_then(|function| function.body.as_mut()) {
-            let asked = asked(function, choices, &expanded.copies);
+            let requested = requested(function, choices, &expanded.copies);
             for &(from, tensor) in &expanded.tensors {
                 let given = function.body.as_ref().and_then(|body| body.op(from).attributes.get("layout"));
                 let known = Known { given: given.and_then(Attribute::as_text), settled: settled.get(&from) };
-                let placed = place::place(body, tensor, (known, &asked), machine, &layouts, options)?;
+                let placed = place::place(body, tensor, (known, &requested), machine, &layouts, options)?;
                 memories.push(placed.line);
                 moved.extend(placed.moved);
                 follows.fetch(body, from, (placed.fetched, &placed.memory), (&expanded.copies, &layouts))?;
@@ -100,7 +100,11 @@ impl Leaf {
         let shared_bytes = memories.iter().map(|memory| memory.bytes).sum();
         let most = u64::from(machine.context.target.shared.bytes);
         if shared_bytes > most {
-            return Err(SynthesisError::Room { target: machine.context.target.name.clone(), bytes: shared_bytes, most });
+            return Err(SynthesisError::Room {
+                target: machine.context.target.name.clone(),
+                bytes: shared_bytes,
+                most,
+            });
         }
         let empty = Body::default();
         let made = assigned.module.functions.first();
@@ -134,7 +138,7 @@ impl Leaf {
 
     /// Whether the sums of a loop's products can be waited for in the next turn.
     pub(super) fn goes_on(&self, of: &Loop) -> bool {
-        !of.sums.is_empty() && of.sums.iter().all(|product| self.queued.contains(product))
+        !of.accumulator.is_empty() && of.accumulator.iter().all(|product| self.queued.contains(product))
     }
 
     /// Which constraint gave the layout of each tensor in registers.
@@ -153,7 +157,7 @@ impl Leaf {
 }
 
 /// An operation as the program says it: its result, its name, and the tensors that it is between.
-fn said(function: &Function, op: Op) -> String {
+fn description(function: &Function, op: Op) -> String {
     let Some(body) = &function.body else { return String::new() };
     let operation = body.op(op);
     let result = operation.results.first().map(|value| format!("{} = ", body.display_name(*value)));
@@ -162,14 +166,14 @@ fn said(function: &Function, op: Op) -> String {
 }
 
 /// What is known of each copy: what facts say, and what the program does.
-fn asked(function: &Function, choices: &Choices, copies: &[(Op, Op)]) -> HashMap<Op, Asked> {
+fn requested(function: &Function, choices: &Choices, copies: &[(Op, Op)]) -> HashMap<Op, Asked> {
     let named = |op: Op| {
         let attributes = &function.body.as_ref()?.op(op).attributes;
         attributes.get("instruction").and_then(Attribute::as_text).map(str::to_owned)
     };
     let of = |&(from, made): &(Op, Op)| {
         let bytes = choices.copies.get(&from).and_then(|choice| choice.bytes);
-        (made, Asked { said: said(function, from), bytes, instruction: named(from) })
+        (made, Asked { explicit: description(function, from), bytes, instruction: named(from) })
     };
     copies.iter().map(of).collect()
 }
@@ -245,8 +249,8 @@ fn of_loop(function: &Function, of: &Loop, choices: &Choices) -> LoopLine {
         stages: choices.stages.get(&of.op).copied().unwrap_or(1),
         boxes: of.copies.iter().any(|copy| choices.boxes.contains_key(copy)),
         producers: u32::from(choices.producers.contains_key(&of.op)),
-        pending: if choices.pending.contains(&of.op) { of.sums.iter().map(name).collect() } else { Vec::new() },
+        pending: if choices.pending.contains(&of.op) { of.accumulator.iter().map(name).collect() } else { Vec::new() },
         tensors: of.tensors.iter().map(name).collect(),
-        closed: of.closed.clone(),
+        rejected: of.rejected.clone(),
     }
 }

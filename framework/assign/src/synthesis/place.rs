@@ -38,11 +38,11 @@ pub(super) struct Known<'k> {
 }
 
 /// Finds the layout of a tensor and writes it into the types; with it, how each access goes. `known` is what the program says
-/// of the layout, `asked` what is known of copies.
+/// of the layout, `requested` what is known of copies.
 pub(super) fn place(
     body: &mut Body,
     tensor: Value,
-    (known, asked): (Known<'_>, &HashMap<Op, Asked>),
+    (known, requested): (Known<'_>, &HashMap<Op, Asked>),
     machine: &LaunchConfig<'_>,
     layouts: &LayoutCache<'_>,
     options: Options,
@@ -53,7 +53,7 @@ pub(super) fn place(
     let one = body.ty(*buffers.last().unwrap_or(&tensor)).clone();
     let refused = |source| SynthesisError::Memory { tensor: named.clone(), source };
     let (ops, accesses): (Vec<Vec<Op>>, Vec<TensorAccess<'_>>) =
-        accesses(body, &buffers, asked, machine, layouts)?.into_iter().unzip();
+        accesses(body, &buffers, requested, machine, layouts)?.into_iter().unzip();
     let mut problem = SharedTensor::new(one.shape().unwrap_or_default(), moved_bits(ty.element()));
     if let Some(given) = known.given {
         problem.layout = Some(given.parse::<CuteLayout>().map_err(|error| refused(Box::new(error.into())))?);

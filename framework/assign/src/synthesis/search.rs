@@ -91,8 +91,8 @@ fn nothing_to_do() -> crate::EngineError {
 
 fn conversions(assigned: &Assigned) -> Vec<String> {
     let lines = assigned.report.costly().map(|line| {
-        let wanted = line.wanted_by.join(", ");
-        format!("of {} from {} to {}, {:.0} slots, for {wanted}", line.value, line.from, line.to, line.slots)
+        let required = line.required_by.join(", ");
+        format!("of {} from {} to {}, {:.0} slots, for {required}", line.value, line.from, line.to, line.slots)
     });
     lines.collect()
 }
@@ -192,7 +192,7 @@ impl Search<'_, '_> {
         if open.produced == Some(false) || !parts {
             return;
         }
-        let is_said = open.produced == Some(true);
+        let is_explicit = open.produced == Some(true);
         let limits = &self.machine.context.target.limits;
         let lanes = (self.machine.warps + 1).saturating_mul(self.machine.lanes);
         let room = limits.group_barriers >= GROUP_BARRIERS && lanes <= limits.lanes_per_block;
@@ -201,14 +201,14 @@ impl Search<'_, '_> {
                 choices.boxes.extend(own);
                 choices.producers.insert(open.of.op, self.machine.warps);
                 self.size.nodes += 1;
-                let other = if is_said { self.best.take() } else { None };
+                let other = if is_explicit { self.best.take() } else { None };
                 self.leaf(&choices);
                 if self.best.is_none() {
                     self.best = other;
                     self.not_produced();
                 }
             }
-            None if is_said => self.not_produced(),
+            None if is_explicit => self.not_produced(),
             None => {}
         }
     }

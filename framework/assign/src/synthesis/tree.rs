@@ -80,16 +80,16 @@ fn products(body: &Body, facts: &AxisInfoMap, machine: &LaunchConfig<'_>) -> Res
     for op in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == tw::MMA) {
         let operation = body.op(op);
         let types = operation.operands.iter().map(|value| body.ty(*value).to_string()).collect::<Vec<_>>();
-        let said = format!("{types:?} {:?}", operation.attributes);
+        let signature = format!("{types:?} {:?}", operation.attributes);
         let times = times(body, facts, op);
-        match products.iter_mut().find(|(known, _)| *known == said) {
+        match products.iter_mut().find(|(known, _)| *known == signature) {
             Some((_, product)) => {
                 product.ops.push(op);
                 product.times += times;
             }
             None => {
                 let ways = anchors::of_product(body, op, machine)?;
-                products.push((said, Product { ops: vec![op], ways, times }));
+                products.push((signature, Product { ops: vec![op], ways, times }));
             }
         }
     }
@@ -116,12 +116,12 @@ fn copies(
 
 /// The numbers of stages of a loop: that of its tensors where they say one.
 fn stages(body: &Body, of: &Loop, options: Options) -> Vec<u32> {
-    let said = of.tensors.iter().filter_map(|tensor| {
+    let stages = of.tensors.iter().filter_map(|tensor| {
         let number = body.op(*tensor).attributes.get("stages").and_then(Attribute::as_integer)?;
         u32::try_from(number).ok()
     });
-    match said.max() {
-        _ if !options.pipeline || of.closed.is_some() => vec![1],
+    match stages.max() {
+        _ if !options.pipeline || of.rejected.is_some() => vec![1],
         Some(stages) => vec![stages],
         None => STAGES.to_vec(),
     }
@@ -131,7 +131,7 @@ fn stages(body: &Body, of: &Loop, options: Options) -> Vec<u32> {
 fn produced(body: &Body, of: &Loop) -> Option<bool> {
     match body.op(of.op).attributes.get("tt.warp_specialize")? {
         Attribute::Unit => Some(true),
-        Attribute::Bool(said) => Some(*said),
+        Attribute::Bool(has_producer) => Some(*has_producer),
         _ => None,
     }
 }

@@ -15,9 +15,9 @@ use super::predicted::blocks;
 use super::registers::live;
 use super::solved::Solved;
 use crate::LaunchConfig;
-use crate::effort::Effort;
 use crate::graph::Kind;
 use crate::memory::moved_bits;
+use crate::op_costs::OpCosts;
 use tilewright_plan::contract::ContractionCost;
 use tilewright_plan::movement::{access_global, convert};
 use tilewright_target::{BankRow, Direction};
@@ -179,14 +179,14 @@ impl Counted<'_, '_> {
                 Work { shared_accesses: issued, wavefronts_stored: wavefronts, barriers, ..Work::default() }
             }
             tt::LOAD if self.goes_ahead(op) => match since.ahead {
-                true => Work { asynchronous: true, ..self.effort(op, Direction::Load)? },
+                true => Work { asynchronous: true, ..self.op_costs(op, Direction::Load)? },
                 false => Work::default(),
             },
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => {
                 let Moved { issued, wavefronts, by_row } = moved();
                 let filled = self.program.body.operand(op, "result").unwrap_or(operation.operands[1]);
                 let barriers = since.meets_before(body, filled, Direction::Store);
-                let read = self.effort(op, Direction::Load)?;
+                let read = self.op_costs(op, Direction::Load)?;
                 Work { shared_accesses: issued, wavefronts_stored: wavefronts, barriers, asynchronous: by_row, ..read }
             }
             // A warp says that it has read a buffer.
@@ -198,8 +198,8 @@ impl Counted<'_, '_> {
                 Work { barriers: 1, ..Work::default() }
             }
             ttg::CONVERT_LAYOUT => self.converted(op)?,
-            tt::STORE | tt::ATOMIC_RMW | tt::ATOMIC_CAS | tt::ATOMIC_STORE => self.effort(op, Direction::Store)?,
-            _ => self.effort(op, Direction::Load)?,
+            tt::STORE | tt::ATOMIC_RMW | tt::ATOMIC_CAS | tt::ATOMIC_STORE => self.op_costs(op, Direction::Store)?,
+            _ => self.op_costs(op, Direction::Load)?,
         })
     }
 
@@ -224,7 +224,7 @@ impl Counted<'_, '_> {
     }
 
     /// What plans say of an operation that accesses global memory, combines, or works on each element.
-    fn effort(&self, op: Op, direction: Direction) -> Result<Work, SynthesisError> {
+    fn op_costs(&self, op: Op, direction: Direction) -> Result<Work, SynthesisError> {
         let operation = self.program.body.op(op);
         let first = operation.operands.iter().chain(&operation.results).find(|value| self.program.is_tensor(**value));
         let Some(&first) = first else { return Ok(Work::default()) };
@@ -240,20 +240,20 @@ impl Counted<'_, '_> {
             _ => return Ok(Work::default()),
         };
         let layout = self.program.layout(first)?;
-        let effort = Effort::of(&kind, &layout, self.program.machine)?;
-        let moves = Work::of_counts(&effort.counts, 0, 0.0);
-        let arithmetic = moves.arithmetic + effort.plain.ceil() as u64;
+        let op_costs = OpCosts::of(&kind, &layout, self.program.machine)?;
+        let moves = Work::of_counts(&op_costs.counts, 0, 0.0);
+        let arithmetic = moves.arithmetic + op_costs.plain.ceil() as u64;
         let global_bytes = match &kind {
             Kind::Access(access) => {
                 // What several threads read is brought to the block once, as what they store is stored once.
                 let named = &access.named;
                 let target = self.program.machine.context.target;
                 let once = access_global(&layout, &named.tensor, named.bits, Direction::Store, target)?;
-                effort.bytes.min(once.transactions * u64::from(target.global.transaction_bytes))
+                op_costs.bytes.min(once.transactions * u64::from(target.global.transaction_bytes))
             }
-            _ => effort.bytes,
+            _ => op_costs.bytes,
         };
-        Ok(Work { global_accesses: effort.accesses, global_bytes, arithmetic, ..moves })
+        Ok(Work { global_accesses: op_costs.accesses, global_bytes, arithmetic, ..moves })
     }
 
     fn converted(&self, op: Op) -> Result<Work, SynthesisError> {

@@ -151,7 +151,7 @@ fn a_split_of_what_lanes_hold_is_converted_once() {
     let made = assign(&module, &machine(&target, 4), Strategy::LeastCost).unwrap();
     let of_pair: Vec<_> = made.report.costly().filter(|left| left.value == "%more").collect();
     assert_eq!(of_pair.len(), 1, "{}", made.report);
-    assert_eq!(of_pair[0].wanted_by, ["tt.split"]);
+    assert_eq!(of_pair[0].required_by, ["tt.split"]);
     // One exchange of each of the two registers, or less, and what chooses between them.
     assert!(of_pair[0].slots <= 4.0, "{}", made.report);
 }
@@ -241,13 +241,13 @@ fn no_choice_of_few_layouts_costs_less() {
             let least = assign(&program, &machine, Strategy::LeastCost).unwrap().report.cost();
             let (mut best, mut most) = (f64::INFINITY, 0f64);
             for choice in 0..FEW.len().pow(chosen.len() as u32) {
-                let mut said = program.clone();
+                let mut explicit = program.clone();
                 let mut rest = choice;
                 for name in chosen {
-                    fix(&mut said, name, &in_lanes(FEW[rest % FEW.len()], machine.lanes));
+                    fix(&mut explicit, name, &in_lanes(FEW[rest % FEW.len()], machine.lanes));
                     rest /= FEW.len();
                 }
-                let cost = assign(&said, &machine, Strategy::LeastCost).unwrap().report.cost();
+                let cost = assign(&explicit, &machine, Strategy::LeastCost).unwrap().report.cost();
                 (best, most) = (best.min(cost), most.max(cost));
             }
             assert!(least <= best + 1e-6, "{what} on {target_name}: {least}, and {best} was found");

@@ -112,15 +112,15 @@ proptest! {
             TensorAccess::store("store", layouts[0].clone(), &context).only(|way| way.bytes() == bytes),
             TensorAccess::load("load", layouts[1].clone(), &context).only(|way| way.bytes() == bytes),
         ];
-        let wanted = (bytes / 2).ilog2();
+        let required = (bytes / 2).ilog2();
         let common = (held(&layouts[0]) & held(&layouts[1])).count_ones();
         match solve(&SharedTensor::new(&[32, 64], 16), &accesses, &context) {
             Ok(found) => {
-                prop_assert!(common >= wanted);
+                prop_assert!(common >= required);
                 prop_assert!(found.served.iter().all(|one| one.bytes == bytes));
             }
             Err(MemorySynthesisError::Disagree { first, second, bit, .. }) => {
-                prop_assert!(common < wanted);
+                prop_assert!(common < required);
                 prop_assert_eq!((first.access.as_str(), second.access.as_str(), bit as u32), ("store", "load", common));
             }
             Err(other) => prop_assert!(false, "{}", other),
@@ -185,7 +185,7 @@ fn m16n8k16() -> OperandTiles {
 }
 
 /// Sums of 2^m x 2^n by an instruction whose tile's bits go anywhere along their axis, the rest by registers and warps.
-fn sums() -> impl Strategy<Value = LinearLayout> {
+fn accumulator() -> impl Strategy<Value = LinearLayout> {
     (5..7u32, 4..6u32, 0..3usize).prop_flat_map(|(m, n, warps)| {
         let rest = (m - 4 + n - 3) as usize;
         (order(m), order(n), Just((0..rest).collect::<Vec<_>>()).prop_shuffle()).prop_map(
@@ -226,7 +226,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn factors_of_sums_multiply(c in sums(), depth in 4..7u32, broken in 0..5usize, by in 1..16u64) {
+    fn factors_of_sums_multiply(c in accumulator(), depth in 4..7u32, broken in 0..5usize, by in 1..16u64) {
         let operands = m16n8k16();
         let solved = factors(&c, &operands, 1 << depth).expect("tiled");
         let (a, b) = (solved.a.expect("in registers"), solved.b.expect("in registers"));

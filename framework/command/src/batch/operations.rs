@@ -18,7 +18,11 @@ type Answer = fn(Request<'_>) -> Result<Json, BatchError>;
 pub const OPERATIONS: &[(&str, &[&str], Answer)] = &[
     ("access", &["target", "registers", "memory", "shape", "order", "alignment", "num_warps"], movement::accessed),
     ("bank_conflicts", &["target", "distributed", "shared", "shape", "num_warps"], bank_conflicts),
-    ("choose_memory", &["target", "accessors", "shape", "num_warps", "only", "max_bytes", "excess"], choose_shared_layout),
+    (
+        "choose_memory",
+        &["target", "accessors", "shape", "num_warps", "only", "max_bytes", "excess"],
+        choose_shared_layout,
+    ),
     ("convert", &["target", "src", "dst", "shape", "num_warps"], movement::converted),
     ("gather", &["target", "src", "indices", "shape", "index_shape", "axis", "num_warps"], movement::gathered),
     ("layout", &["params", "shape", "target"], layout),

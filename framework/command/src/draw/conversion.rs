@@ -18,9 +18,9 @@ pub(crate) struct Options {
 
 /// Runs the command.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let asked = &options.conversion;
+    let requested = &options.conversion;
     let session = input::session(global)?;
-    let request = asked.request(&session)?;
-    let plan = session.convert(&asked.tensor.target, &request.src, &request.dst, request.element_bits)?;
-    convert::draw(asked, &request, &plan, asked.tensor.target(&session)?, &options.destination)
+    let request = requested.request(&session)?;
+    let plan = session.convert(&requested.tensor.target, &request.src, &request.dst, request.element_bits)?;
+    convert::draw(requested, &request, &plan, requested.tensor.target(&session)?, &options.destination)
 }

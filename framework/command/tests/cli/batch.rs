@@ -40,9 +40,9 @@ fn kinds(params: &Json) -> Vec<&str> {
 
 /// Asks for every row's layout and gives how many were right; panics at one that is wrong.
 pub fn all_as_expected(rows: &[Json]) -> usize {
-    let asked =
+    let requested =
         rows.iter().map(|row| json!({"id": row["id"], "op": "layout", "params": row["params"], "shape": row["shape"]}));
-    let answers = batch(lines(&asked.collect::<Vec<_>>()));
+    let answers = batch(lines(&requested.collect::<Vec<_>>()));
     assert_eq!(answers.len(), rows.len());
     let mut right = 0;
     for (row, answer) in rows.iter().zip(&answers) {
@@ -87,8 +87,8 @@ fn operations_on_layouts_are_as_known() {
 
 pub fn check_operations_on_layouts_are_as_known(known: Answers) {
     let rows = known.rows(ALGEBRA, "oracle/algebra.jsonl");
-    let asked = rows.iter().map(|row| json!({"id": row["id"], "op": row["op"], "inputs": row["inputs"]}));
-    let answers = batch(lines(&asked.collect::<Vec<_>>()));
+    let requested = rows.iter().map(|row| json!({"id": row["id"], "op": row["op"], "inputs": row["inputs"]}));
+    let answers = batch(lines(&requested.collect::<Vec<_>>()));
     assert_eq!(answers.len(), rows.len());
     let mut refused = 0;
     for (row, answer) in rows.iter().zip(&answers) {
@@ -110,20 +110,20 @@ fn bank_conflicts_are_as_counted() {
 
 pub fn check_bank_conflicts_are_as_counted(known: Answers) {
     let rows = known.rows(CONFLICTS, "oracle/bank_conflicts.jsonl");
-    let mut asked = Vec::new();
+    let mut requested = Vec::new();
     for row in &rows {
         let mut request = json!({"id": row["id"], "op": "bank_conflicts"});
         for key in ["distributed", "shared", "shape", "element_bits", "num_warps"] {
             request[key] = row[key].clone();
         }
-        asked.push(request.clone());
+        requested.push(request.clone());
         // A product with such banks; families by their parameters.
         request["target"] = json!("h100");
         request["distributed"] = row["distributed"]["params"].clone();
         request["shared"] = row["shared"]["params"].clone();
-        asked.push(request);
+        requested.push(request);
     }
-    let answers = batch(lines(&asked));
+    let answers = batch(lines(&requested));
     assert_eq!(answers.len(), 2 * rows.len());
     for (row, pair) in rows.iter().zip(answers.chunks(2)) {
         let expected = json!({"excess": row["enumerated"]});
@@ -135,14 +135,14 @@ pub fn check_bank_conflicts_are_as_counted(known: Answers) {
 /// Eight rows of 32 words, read by columns: all in one bank, unless padding spreads them.
 #[test]
 fn padding_spreads_over_the_banks() {
-    let asked = |padding: Json| {
+    let requested = |padding: Json| {
         json!({
             "id": 1, "op": "bank_conflicts", "shape": [8, 32], "element_bits": 32,
             "distributed": blocked_by([8, 4], [1, 1], [0, 1]),
             "shared": {"kind": "padded_shared", "interval_padding_pairs": padding, "shape": [8, 32], "offset_bases": [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [1, 0], [2, 0], [4, 0]]},
         })
     };
-    let answers = batch(lines(&[asked(json!([[32, 4]])), asked(json!([[128, 4]]))]));
+    let answers = batch(lines(&[requested(json!([[32, 4]])), requested(json!([[128, 4]]))]));
     let excess: Vec<_> = answers.iter().map(|answer| &answer["result"]["excess"]).collect();
     // Lane 8c + r reads word (r, c). Rows 4 words apart in banks: 8 rows fill all 32 banks. Rows
     // 0 to 3 in the same banks, and 4 to 7 four further: four words a bank.
@@ -258,11 +258,11 @@ fn one_bad_line_never_stops_the_rest() {
         (conversion("x", "h100", [16, 8], 80, &rows, &rows).to_string(), "bad_request"),
         (conversion("x", "mi250", [16, 8], 32, &rows, &rows).to_string(), "bad_request"),
     ];
-    let mut asked = String::new();
+    let mut requested = String::new();
     for (number, (line, _)) in bad.iter().enumerate() {
-        asked += &format!("{line}\n\n{}\n", with("id", json!(number)));
+        requested += &format!("{line}\n\n{}\n", with("id", json!(number)));
     }
-    let answers = batch(asked);
+    let answers = batch(requested);
     assert_eq!(answers.len(), 2 * bad.len(), "empty lines are no questions");
     for (number, (pair, (line, code))) in answers.chunks(2).zip(&bad).enumerate() {
         let shown: String = line.chars().take(200).collect();
@@ -379,8 +379,8 @@ fn bytes_that_are_no_text_and_a_last_line_without_an_end() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("questions.jsonl");
     std::fs::write(&file, b"\xff\xfe\n{\"id\": 2, \"op\": \"none\"}").expect("a file");
-    let said = run(tilewright().arg("batch").arg(&file));
-    let answers = json_lines(said.ok());
+    let printed = run(tilewright().arg("batch").arg(&file));
+    let answers = json_lines(printed.ok());
     assert_eq!(answers.len(), 2, "{answers:?}");
     assert_eq!([0, 1].map(|at| &answers[at]["error"]["code"]), ["bad_json", "unknown_op"]);
     assert_eq!(answers[1]["id"], 2);

@@ -2,7 +2,7 @@
 
 use crate::command;
 
-use command::{Said, run, tilewright};
+use command::{Printed, run, tilewright};
 
 fn blocked(blocks: &str) -> String {
     format!(
@@ -11,7 +11,7 @@ fn blocked(blocks: &str) -> String {
     )
 }
 
-fn explained(target: &str) -> Said {
+fn explained(target: &str) -> Printed {
     let (src, dst) = (blocked("[[1, 0]]"), blocked("[[0, 1]]"));
     let options = ["convert", "--explain", "--target", target, "--shape", "128x128", "--element", "f16"];
     run(tilewright().args(options).args([src, dst]))
@@ -19,22 +19,22 @@ fn explained(target: &str) -> Said {
 
 #[test]
 fn the_way_across_blocks_is_explained() {
-    let said = explained("h100");
-    assert!(said.ok().starts_with("path cluster: "), "{}", said.out);
-    let line = |label: &str| said.out.lines().find(|line| line.trim().starts_with(label)).map(str::to_owned);
+    let printed = explained("h100");
+    assert!(printed.ok().starts_with("path cluster: "), "{}", printed.out);
+    let line = |label: &str| printed.out.lines().find(|line| line.trim().starts_with(label)).map(str::to_owned);
     let numbers = |label: &str| -> Vec<u64> {
-        let line = line(label).unwrap_or_else(|| panic!("no `{label}`: {}", said.out));
+        let line = line(label).unwrap_or_else(|| panic!("no `{label}`: {}", printed.out));
         line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
     };
     // Half of the 128 x 128 x 2 bytes in each block: 128 bytes a wavefront, four warps.
     assert_eq!((numbers("wavefronts stored"), numbers("wavefronts loaded")), (vec![32, 32], vec![32, 32]));
     assert_eq!(numbers("cluster barriers"), [2]);
-    assert!(line("shared  ").is_some_and(|line| line.contains("closed: elements cross blocks")), "{}", said.out);
+    assert!(line("shared  ").is_some_and(|line| line.contains("closed: elements cross blocks")), "{}", printed.out);
 }
 
 #[test]
 fn a_product_without_clusters_says_so() {
-    let said = explained("a100");
-    assert_ne!(said.code, Some(0));
-    assert!(said.err.contains("elements cross blocks, and target a100 has no clusters"), "{}", said.err);
+    let printed = explained("a100");
+    assert_ne!(printed.code, Some(0));
+    assert!(printed.err.contains("elements cross blocks, and target a100 has no clusters"), "{}", printed.err);
 }

@@ -9,15 +9,15 @@ const HALVES: [&str; 6] = ["--a", "f16", "--b", "f16", "--acc", "f32"];
 
 #[test]
 fn a_plan_and_the_ways_that_were_weighed() {
-    let said = run(tilewright().args(SQUARE).args(HALVES).args(["--target", "mi250", "--explain"]));
-    assert!(said.ok().starts_with("by v_mfma_f32_"), "{}", said.out);
+    let printed = run(tilewright().args(SQUARE).args(HALVES).args(["--target", "mi250", "--explain"]));
+    assert!(printed.ok().starts_with("by v_mfma_f32_"), "{}", printed.out);
     for words in ["warps 2 x 2", "registers of 32 bits a lane", "multiply-adds", "several independent blocks"] {
-        assert!(said.out.contains(words), "no `{words}` in {}", said.out);
+        assert!(printed.out.contains(words), "no `{words}` in {}", printed.out);
     }
-    let ways: Vec<_> = said.out.lines().skip_while(|line| !line.trim_start().starts_with("unit")).skip(1).collect();
+    let ways: Vec<_> = printed.out.lines().skip_while(|line| !line.trim_start().starts_with("unit")).skip(1).collect();
     let cycles: Vec<f64> =
         ways.iter().take_while(|line| !line.starts_with("closed")).filter_map(|line| cycles(line)).collect();
-    assert!(cycles.len() > 4 && cycles.is_sorted(), "{}", said.out);
+    assert!(cycles.len() > 4 && cycles.is_sorted(), "{}", printed.out);
 }
 
 /// The fifth column from the end but two: unit, (transposed), warps, chunk, cycles, four more, issues, registers.
@@ -46,10 +46,10 @@ fn code_as_kernel_and_as_assembly() {
 fn factors_with_scales_are_planned_and_lowered() {
     let scaled = ["--a", "e2m1", "--b", "e4m3", "--acc", "f32", "--scale-a", "e8m0", "--scale-b", "e8m0"];
     let of = |more: &[&str]| run(tilewright().args(SQUARE).args(scaled).args(more));
-    let said = of(&["--target", "mi355x"]);
-    assert!(said.out.starts_with("by v_mfma_scale_f32_"), "{}{}", said.out, said.err);
+    let printed = of(&["--target", "mi355x"]);
+    assert!(printed.out.starts_with("by v_mfma_scale_f32_"), "{}{}", printed.out, printed.err);
     for words in ["scale_a: ", "scale_b: ", "bytes a warp"] {
-        assert!(said.out.contains(words), "no `{words}` in {}", said.out);
+        assert!(printed.out.contains(words), "no `{words}` in {}", printed.out);
     }
     let plan = of(&["--target", "a100", "--json"]).json();
     assert_eq!(plan["unit"], "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32");

@@ -61,10 +61,10 @@ fn a_file_is_svg_or_html_by_its_name() {
         assert!(text.contains(">T9:0</text>"), "{name}");
     }
     let file = folder.path().join("picture.png");
-    let said = refused(&["matrix", "--shape", "16x16", BLOCKED, "-o", file.to_str().expect("a path")]);
-    assert!(said.contains("a picture is a .svg or a .html file"), "{said}");
-    let said = refused(&["matrix", "--shape", "16x16", BLOCKED, "-o", "/no/such/folder/picture.svg"]);
-    assert!(said.contains("/no/such/folder/picture.svg"), "{said}");
+    let printed = refused(&["matrix", "--shape", "16x16", BLOCKED, "-o", file.to_str().expect("a path")]);
+    assert!(printed.contains("a picture is a .svg or a .html file"), "{printed}");
+    let printed = refused(&["matrix", "--shape", "16x16", BLOCKED, "-o", "/no/such/folder/picture.svg"]);
+    assert!(printed.contains("/no/such/folder/picture.svg"), "{printed}");
 }
 
 #[test]
@@ -85,9 +85,9 @@ fn a_part_of_a_large_picture_can_be_drawn() {
     assert_eq!(tensor.len(), 2, "{text}");
     assert!(tensor[0].contains("T2:") && !tensor[0].contains("T3:"), "{text}");
     for (part, what) in [("5..5", "empty"), ("5", "no range"), ("a..b", "no range")] {
-        let said = run(tilewright().args(["draw", "layout", "--shape", "8x8", BLOCKED, "--rows", part]));
-        assert_eq!(said.code, Some(2));
-        assert!(said.err.contains(what), "{part}: {}", said.err);
+        let printed = run(tilewright().args(["draw", "layout", "--shape", "8x8", BLOCKED, "--rows", part]));
+        assert_eq!(printed.code, Some(2));
+        assert!(printed.err.contains(what), "{part}: {}", printed.err);
     }
 }
 
@@ -97,8 +97,8 @@ fn axes_and_colours_are_chosen_by_name() {
     let text = drawn(&["layout", "--shape", "2x4x16", blocked, "--dims", "dim2,dim0", "--colour", "register"]);
     assert!(text.contains("tensor, dim1 = 3") && text.contains("rows: dim2, columns: dim0"), "{text}");
     assert!(text.contains("colours by register"), "{text}");
-    let said = refused(&["layout", "--shape", "2x4x16", blocked, "--dims", "dim0,dim9"]);
-    assert!(said.contains("the tensor's axes are dim0, dim1, dim2"), "{said}");
+    let printed = refused(&["layout", "--shape", "2x4x16", blocked, "--dims", "dim0,dim9"]);
+    assert!(printed.contains("the tensor's axes are dim0, dim1, dim2"), "{printed}");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn what_cannot_be_drawn_says_what_to_do() {
         ),
     ];
     for (arguments, remedy) in cases {
-        let said = refused(arguments);
-        assert!(said.contains(remedy), "{arguments:?}: {said}");
+        let printed = refused(arguments);
+        assert!(printed.contains(remedy), "{arguments:?}: {printed}");
     }
 }

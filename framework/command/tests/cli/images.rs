@@ -28,9 +28,9 @@ fn a_c_program_loads_every_vendors_plugin_without_a_library_path() {
     let program = c_program("load.c");
     for vendor in VENDORS {
         let mut host = Command::new(&program);
-        let said = run(host.arg(plugin(vendor)).env_remove("LD_LIBRARY_PATH"));
-        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{vendor}: {}", said.out);
-        let lines: Vec<&str> = said.out.lines().collect();
+        let printed = run(host.arg(plugin(vendor)).env_remove("LD_LIBRARY_PATH"));
+        assert_eq!((printed.code, printed.err.as_str()), (Some(0), ""), "{vendor}: {}", printed.out);
+        let lines: Vec<&str> = printed.out.lines().collect();
         assert_eq!(lines[0], format!("name {vendor}"));
         assert_eq!(lines[1], format!("version {}", env!("CARGO_PKG_VERSION")));
         let (last, architectures) = lines[2..].split_last().expect("an answer to nonsense");
@@ -48,9 +48,9 @@ fn a_c_program_loads_every_vendors_plugin_without_a_library_path() {
 fn dependencies(package: &str) -> Vec<String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(root()).args(["tree", "--offline", "--frozen", "-e", "normal,build", "--prefix", "none"]);
-    let said = run(cargo.args(["-f", "{lib}", "-p", package]));
-    assert_eq!(said.code, Some(0), "{}", said.err);
-    said.out.split_whitespace().map(str::to_owned).collect()
+    let printed = run(cargo.args(["-f", "{lib}", "-p", package]));
+    assert_eq!(printed.code, Some(0), "{}", printed.err);
+    printed.out.split_whitespace().map(str::to_owned).collect()
 }
 
 fn names_llvm_or_a_vendor(name: &str) -> bool {

@@ -7,23 +7,23 @@ use serde_json::Value as Json;
 
 #[test]
 fn a_table_has_a_line_for_each_instruction() {
-    let said = run(tilewright().args(["instructions", "--target", "rx7900xtx"]));
-    let lines: Vec<Vec<&str>> = said.ok().lines().map(|line| line.split_whitespace().collect()).collect();
+    let printed = run(tilewright().args(["instructions", "--target", "rx7900xtx"]));
+    let lines: Vec<Vec<&str>> = printed.ok().lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[0], ["instruction", "shape", "types", "cycles", "source"]);
     // RDNA 3 has four of floating-point factors and two of integers, these for either sign of each factor, wrapping or
     // clamping; all for waves of 32 and of 64 lanes.
     let listed = lines.iter().take_while(|line| !line.is_empty()).count();
-    assert_eq!(listed, 1 + 2 * (4 + 2 * 4 * 2), "{}", said.out);
+    assert_eq!(listed, 1 + 2 * (4 + 2 * 4 * 2), "{}", printed.out);
     let product = lines.iter().find(|line| line[0] == "v_wmma_f32_16x16x16_bf16").expect("it is listed");
     assert_eq!(product[1..], ["16x16x16", "d:f32", "a:bf16", "b:bf16", "c:f32", "32", "[1]"]);
-    assert!(said.out.contains("\n[1] AMD Matrix Instruction Calculator\n"), "{}", said.out);
+    assert!(printed.out.contains("\n[1] AMD Matrix Instruction Calculator\n"), "{}", printed.out);
 }
 
 /// What many rows say is said once; where operands lie is said of each, and for how many elements there is a scale.
 #[test]
 fn places_and_scales_are_told() {
-    let said = run(tilewright().args(["instructions", "--target", "b200"]));
-    let listed = said.ok();
+    let printed = run(tilewright().args(["instructions", "--target", "b200"]));
+    let listed = printed.ok();
     let line = |name: &str| {
         listed.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_else(|| panic!("no {name}"))
     };
@@ -36,7 +36,7 @@ fn places_and_scales_are_told() {
     let held = line("tcgen05.mma.cta_group::1.kind::f16.m64n8k16.f32.f16.f16.ts.k");
     assert!(held.contains("64x8x16, b in memory, d and a in tensor memory  "), "{held}");
     assert!(line("tcgen05.cp").contains("32 rows of 4 columns, 4 copies"), "{}", line("tcgen05.cp"));
-    let notes: Vec<&str> = said.out.lines().skip_while(|line| *line != "reasons and sources").skip(1).collect();
+    let notes: Vec<&str> = printed.out.lines().skip_while(|line| *line != "reasons and sources").skip(1).collect();
     let last = format!("[{}] ", notes.len());
     assert!(notes.len() > 10 && notes[notes.len() - 1].starts_with(&last), "{notes:?}");
 }
@@ -55,16 +55,16 @@ fn the_same_as_json_lines() {
 
 #[test]
 fn blocks_of_a_product_are_told() {
-    let said = run(tilewright().args(["instructions", "--target", "mi100", "--json"]));
-    let line = said.out.lines().find(|line| line.contains("v_mfma_f32_4x4x1f32")).expect("it is listed");
+    let printed = run(tilewright().args(["instructions", "--target", "mi100", "--json"]));
+    let line = printed.out.lines().find(|line| line.contains("v_mfma_f32_4x4x1f32")).expect("it is listed");
     let line: Json = serde_json::from_str(line).expect("JSON");
     assert_eq!((&line["shape"], &line["cycles"]), (&"4x4x1, 16 blocks".into(), &8.0.into()));
 }
 
 #[test]
 fn a_target_that_is_not_known_is_named() {
-    let said = run(tilewright().args(["instructions", "--target", "nosuch"]));
-    assert!(said.failed(2).contains("nosuch"), "{}", said.err);
+    let printed = run(tilewright().args(["instructions", "--target", "nosuch"]));
+    assert!(printed.failed(2).contains("nosuch"), "{}", printed.err);
 }
 
 #[test]
@@ -84,10 +84,10 @@ fn an_instruction_is_drawn_as_by_draw() {
 
 #[test]
 fn a_picture_needs_an_instruction() {
-    let said = run(tilewright().args(["instructions", "--target", "h100", "-o", "table.svg"]));
-    assert!(said.failed(2).contains("--draw"), "{}", said.err);
-    let said = run(tilewright().args(["instructions", "--target", "h100", "--draw", "nosuch"]));
-    assert!(said.failed(2).contains("target h100 has 0 instructions called `nosuch`"), "{}", said.err);
-    let said = run(tilewright().args(["instructions", "--target", "h100", "--draw", "m16n8k8"]));
-    assert!(said.failed(2).contains("mma.sync.aligned.m16n8k8"), "{}", said.err);
+    let printed = run(tilewright().args(["instructions", "--target", "h100", "-o", "table.svg"]));
+    assert!(printed.failed(2).contains("--draw"), "{}", printed.err);
+    let printed = run(tilewright().args(["instructions", "--target", "h100", "--draw", "nosuch"]));
+    assert!(printed.failed(2).contains("target h100 has 0 instructions called `nosuch`"), "{}", printed.err);
+    let printed = run(tilewright().args(["instructions", "--target", "h100", "--draw", "m16n8k8"]));
+    assert!(printed.failed(2).contains("mma.sync.aligned.m16n8k8"), "{}", printed.err);
 }

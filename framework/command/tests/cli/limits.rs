@@ -36,16 +36,16 @@ fn tensors_that_no_block_holds_are_refused() {
             let begun = Instant::now();
             let mut command = tilewright();
             command.args(&arguments).args(["--target", "h100", "--element", "f16", "--shape", shape]);
-            let said = run(&mut command);
-            let message = said.failed(2);
+            let printed = run(&mut command);
+            let message = printed.failed(2);
             assert!(message.contains(bits) && message.contains("plans are made for"), "{arguments:?}: {message}");
             assert!(begun.elapsed() < Duration::from_secs(20), "{arguments:?}: {:?}", begun.elapsed());
         }
     }
     let types = ["--a", "f16", "--b", "f16", "--acc", "f32"];
-    let said =
+    let printed =
         run(tilewright().args(["dot", "--target", "h100", "--m", "65536", "--n", "64", "--k", "65536"]).args(types));
-    assert!(said.failed(2).contains("2^32 elements"), "{}", said.err);
+    assert!(printed.failed(2).contains("2^32 elements"), "{}", printed.err);
 }
 
 #[test]
@@ -89,17 +89,17 @@ fn long_names_are_not_said_back() {
 
 #[test]
 fn programs_without_end_are_not_read() {
-    let said = run(tilewright().args(["compile", "--target", "h100", "/dev/zero"]));
-    assert!(said.failed(2).contains("more than 16777216 bytes, the most that is read"), "{}", said.err);
+    let printed = run(tilewright().args(["compile", "--target", "h100", "/dev/zero"]));
+    assert!(printed.failed(2).contains("more than 16777216 bytes, the most that is read"), "{}", printed.err);
     let mut endless = std::process::Command::new("yes").stdout(Stdio::piped()).spawn().expect("yes");
     let pipe = endless.stdout.take().expect("a pipe");
-    let said = run(tilewright().args(["explain", "--target", "h100", "/dev/stdin"]).stdin(pipe));
-    assert!(said.failed(2).contains("/dev/stdin: more than 16777216 bytes"), "{}", said.err);
+    let printed = run(tilewright().args(["explain", "--target", "h100", "/dev/stdin"]).stdin(pipe));
+    assert!(printed.failed(2).contains("/dev/stdin: more than 16777216 bytes"), "{}", printed.err);
     endless.kill().expect("it runs");
     endless.wait().expect("it ends");
-    let said = run(tilewright().args(["run", "--target", "h100", "/dev/zero"]));
-    assert_eq!(said.code, Some(1), "{}", said.err);
-    assert!(said.out.contains("more than 16777216 bytes"), "{}", said.out);
+    let printed = run(tilewright().args(["run", "--target", "h100", "/dev/zero"]));
+    assert_eq!(printed.code, Some(1), "{}", printed.err);
+    assert!(printed.out.contains("more than 16777216 bytes"), "{}", printed.out);
 }
 
 #[test]
@@ -130,10 +130,10 @@ fn a_loop_without_end_ends() {
     let file = folder().join("forever.json");
     // `--steps` is an older name of it.
     for option in ["--max-steps", "--steps"] {
-        let said = run(tilewright().args(["run", "--target", "h100", option, "100000"]).arg(&file));
-        assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
-        assert!(said.out.contains("more than 100000 operations were run"), "{}", said.out);
-        assert!(said.out.contains("if it does end, allow it more by --max-steps"), "{}", said.out);
+        let printed = run(tilewright().args(["run", "--target", "h100", option, "100000"]).arg(&file));
+        assert_eq!(printed.code, Some(1), "{}{}", printed.out, printed.err);
+        assert!(printed.out.contains("more than 100000 operations were run"), "{}", printed.out);
+        assert!(printed.out.contains("if it does end, allow it more by --max-steps"), "{}", printed.out);
     }
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }

@@ -14,7 +14,7 @@ const ROWS: &str =
 const COLUMNS: &str =
     "#ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>";
 
-fn asked(more: &[&str]) -> Command {
+fn requested(more: &[&str]) -> Command {
     let mut command = tilewright();
     command.args(["memory", "--target", "a100", "--shape", "64x64", "--element", "f16", "--store", ROWS]);
     command.args(["--load", COLUMNS]).args(more);
@@ -22,7 +22,7 @@ fn asked(more: &[&str]) -> Command {
 }
 
 fn chosen(more: &[&str]) -> Json {
-    run(asked(more).arg("--json")).json()
+    run(requested(more).arg("--json")).json()
 }
 
 /// The lines of the documentation's example that are indented: the command, then what it says.
@@ -42,9 +42,9 @@ fn the_example_of_the_documentation_is_what_the_command_says() {
     let shown: Vec<&str> =
         text[after + start..after + end].lines().map(|line| line.strip_prefix("    ").unwrap_or("")).collect();
     let last = shown.iter().position(|line| !line.ends_with('\\')).expect("the end of the command");
-    let said = run(&mut shell(&shown[..=last].join("\n"), &root()));
+    let printed = run(&mut shell(&shown[..=last].join("\n"), &root()));
     let indented = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
-    let lines = shown[..=last].iter().copied().chain([""]).chain(said.ok().lines().map(str::trim_end));
+    let lines = shown[..=last].iter().copied().chain([""]).chain(printed.ok().lines().map(str::trim_end));
     let block: String = lines.map(indented).collect();
     golden::check(&path, &format!("{}{block}\n{}", &text[..after + start], &text[after + end..]));
 }
@@ -89,7 +89,7 @@ fn copies_say_what_they_fetch() {
     let fetch = &permuted.expect("a permuted copy")["fetch"];
     assert_eq!(fetch["units"], fetch["straight_units"]);
     assert_eq!(fetch["layout"]["in_dims"][1], json!(["lane", 32]));
-    let out = run(&mut asked(&["--copy", "128"])).out;
+    let out = run(&mut requested(&["--copy", "128"])).out;
     assert!(
         out.contains("the copy fetches:\n#ttg.linear<") && out.contains("closed: the copy writes consecutively"),
         "{out}"
@@ -128,7 +128,7 @@ fn batch_gives_the_same_choice() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let refused = |more: &[&str]| run(&mut asked(more)).failed(2).to_owned();
+    let refused = |more: &[&str]| run(&mut requested(more)).failed(2).to_owned();
     assert!(refused(&["--max-bytes", "100"]).contains("8192 bytes, and 100 are allowed"));
     assert!(refused(&["--only", "functr"]).contains("known are plain, functor"));
     assert!(refused(&["--only", "permuted_global"]).contains("no accessor is a copy"));

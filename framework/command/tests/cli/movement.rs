@@ -13,7 +13,7 @@ const COLUMNS: &str =
 const SWIZZLED: &str = "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
 const OF_TENSOR: [&str; 6] = ["--target", "h100", "--shape", "64x64", "--element", "f32"];
 
-fn said(command: &[&str]) -> String {
+fn printed(command: &[&str]) -> String {
     run(tilewright().args(command).args(OF_TENSOR)).ok().to_owned()
 }
 
@@ -22,7 +22,7 @@ fn refused(command: &[&str]) -> String {
 }
 
 fn json(command: &[&str]) -> Json {
-    serde_json::from_str(&said(&[command, &["--json"]].concat())).expect("one line of JSON")
+    serde_json::from_str(&printed(&[command, &["--json"]].concat())).expect("one line of JSON")
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_batch_answers_as_the_commands_do() {
         request.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
         request
     };
-    let asked = [
+    let requested = [
         (vec!["convert", ROWS, COLUMNS], request("convert", json!({ "src": ROWS, "dst": COLUMNS }))),
         (vec!["reduce", ROWS, "--axis", "1"], request("reduce", json!({ "src": ROWS, "axis": 1 }))),
         (vec!["scan", ROWS, "--axis", "0"], request("scan", json!({ "src": ROWS, "axis": 0 }))),
@@ -55,9 +55,9 @@ fn a_batch_answers_as_the_commands_do() {
             request("access", json!({ "registers": ROWS, "order": [0, 1], "alignment": 4 })),
         ),
     ];
-    let answers = batch(lines(&asked.each_ref().map(|(_, request)| request.clone())));
-    assert_eq!(answers.len(), asked.len());
-    for ((command, request), answer) in asked.iter().zip(&answers) {
+    let answers = batch(lines(&requested.each_ref().map(|(_, request)| request.clone())));
+    assert_eq!(answers.len(), requested.len());
+    for ((command, request), answer) in requested.iter().zip(&answers) {
         assert_eq!(answer, &json!({ "id": request["op"], "result": json(command) }), "{command:?}");
     }
 }
@@ -96,11 +96,11 @@ fn figures_are_those_of_the_layouts() {
 
 #[test]
 fn ways_are_explained() {
-    let text = said(&["reduce", ROWS, "--axis", "0", "--explain"]);
+    let text = printed(&["reduce", ROWS, "--axis", "0", "--explain"]);
     for part in ["warps hold parts of it", "per warp", "ways weighed", "chosen: ", "slots more"] {
         assert!(text.contains(part), "no `{part}`: {text}");
     }
-    let text = said(&["gather", ROWS, ROWS, "--axis", "0", "--explain"]);
+    let text = printed(&["gather", ROWS, ROWS, "--axis", "0", "--explain"]);
     assert!(text.contains("closed: warps want elements of other warps"), "{text}");
     assert!(text.contains("over indices drawn evenly the mean is"), "{text}");
 }
@@ -115,14 +115,14 @@ fn kernels_are_emitted() {
         (&["access", ROWS], "copy"),
     ];
     for (command, name) in commands {
-        let text = said(&[command, &["--emit", "kernel"]].concat());
+        let text = printed(&[command, &["--emit", "kernel"]].concat());
         assert!(text.contains(&format!("kernel @{name}")) || text.contains(name), "{text}");
-        let code = said(&[command, &["--emit", "asm"]].concat());
+        let code = printed(&[command, &["--emit", "asm"]].concat());
         assert!(code.contains(&format!(".entry {name}")), "{code}");
     }
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("reduce.ptx");
-    let out = said(&["reduce", ROWS, "--axis", "1", "--emit", "asm", "-o", file.to_str().expect("a path")]);
+    let out = printed(&["reduce", ROWS, "--axis", "1", "--emit", "asm", "-o", file.to_str().expect("a path")]);
     assert_eq!(out, "");
     assert!(std::fs::read_to_string(&file).expect("code").contains(".entry reduce"));
 }
@@ -130,17 +130,17 @@ fn kernels_are_emitted() {
 /// One way to draw: what `convert --draw` shows is what `draw conversion` does.
 #[test]
 fn a_conversion_is_drawn_with_its_banks() {
-    let picture = said(&["convert", ROWS, COLUMNS, "--draw"]);
-    assert_eq!(picture, said(&["draw", "conversion", ROWS, COLUMNS]));
+    let picture = printed(&["convert", ROWS, COLUMNS, "--draw"]);
+    assert_eq!(picture, printed(&["draw", "conversion", ROWS, COLUMNS]));
     for part in ["wavefront", "bank", "scratch"] {
         assert!(picture.contains(part), "no `{part}`: {picture}");
     }
-    let both = said(&["convert", ROWS, COLUMNS, "--draw", "--explain"]);
+    let both = printed(&["convert", ROWS, COLUMNS, "--draw", "--explain"]);
     assert!(both.contains("ways weighed") && both.ends_with(&picture), "{both}");
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["picture.svg", "picture.html"] {
         let file = folder.path().join(name);
-        assert_eq!(said(&["convert", ROWS, COLUMNS, "--draw", "-o", file.to_str().expect("a path")]), "");
+        assert_eq!(printed(&["convert", ROWS, COLUMNS, "--draw", "-o", file.to_str().expect("a path")]), "");
         assert!(std::fs::read_to_string(&file).expect("a picture").contains("wavefront"), "{name}");
     }
 }
@@ -157,8 +157,8 @@ fn refusals_say_what_to_do() {
         (&["convert", ROWS, COLUMNS, "--draw", "-o", "picture.png"], "a picture is a .svg or a .html file"),
     ];
     for (command, message) in cases {
-        let said = refused(command);
-        assert!(said.contains(message), "{command:?}: {said}");
+        let printed = refused(command);
+        assert!(printed.contains(message), "{command:?}: {printed}");
     }
     let answers = batch(lines(&[
         json!({ "id": 1, "op": "reduce", "target": "h100", "src": ROWS, "shape": [64, 64], "element_bits": 32 }),

@@ -8,9 +8,9 @@ const ROWS: &str =
     "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
 
 fn written(notation: &str, layout: &str, shape: &str) -> String {
-    let said = run(tilewright().args(["layout", "--as", notation, "--shape", shape, layout]));
-    assert_eq!(said.code, Some(0), "{}", said.err);
-    said.out.trim_end().to_owned()
+    let printed = run(tilewright().args(["layout", "--as", notation, "--shape", shape, layout]));
+    assert_eq!(printed.code, Some(0), "{}", printed.err);
+    printed.out.trim_end().to_owned()
 }
 
 #[test]
@@ -49,6 +49,6 @@ fn a_layout_given_by_its_bases_has_a_text_too() {
 #[test]
 fn a_notation_without_words_for_a_layout_says_so() {
     let both = "#ttg.padded_shared<[4:+4] {offset = [[0, 1], [0, 2], [1, 1], [2, 2]], block = []}>";
-    let said = run(tilewright().args(["layout", "--as", "cute", "--shape", "4x4", both]));
-    assert!(said.failed(2).contains("a swizzle acts on the offset before padding is added"), "{}", said.err);
+    let printed = run(tilewright().args(["layout", "--as", "cute", "--shape", "4x4", both]));
+    assert!(printed.failed(2).contains("a swizzle acts on the offset before padding is added"), "{}", printed.err);
 }

@@ -59,11 +59,11 @@ impl Installation {
     /// the file and a remedy; other vendors are served as before.
     fn refuses(&self, vendor: &str, expected: &[&str]) {
         for (name, target) in VENDORS {
-            let said = run(&mut compiling(self.command(), target));
+            let printed = run(&mut compiling(self.command(), target));
             if name == vendor {
-                clear(said.failed(1), expected);
+                clear(printed.failed(1), expected);
             } else {
-                assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{name} is served as before");
+                assert_eq!((printed.code, printed.err.as_str()), (Some(0), ""), "{name} is served as before");
             }
         }
         let target = VENDORS.iter().find(|(name, _)| *name == vendor).expect("a vendor").1;
@@ -97,9 +97,9 @@ fn compiling(mut command: Command, target: &str) -> Command {
 fn an_installation_serves_all() {
     let installed = Installation::new();
     for (vendor, target) in VENDORS {
-        let said = run(&mut compiling(installed.command(), target));
-        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{vendor}");
-        assert!(said.out.contains("convert"), "{vendor}");
+        let printed = run(&mut compiling(installed.command(), target));
+        assert_eq!((printed.code, printed.err.as_str()), (Some(0), ""), "{vendor}");
+        assert!(printed.out.contains("convert"), "{vendor}");
     }
 }
 
@@ -120,8 +120,8 @@ fn listing_targets_opens_nothing() {
         assert!(VENDORS.iter().all(|(_, target)| listed.out.contains(target)), "{name}: {}", listed.out);
         assert!(!marker.exists(), "{name} opened a plugin");
     }
-    let asked = run(compiling(installed.command(), "h100").env("OPENED", &marker));
-    assert!(asked.failed(1).contains("its library says plain") && marker.exists(), "what is needed is opened");
+    let requested = run(compiling(installed.command(), "h100").env("OPENED", &marker));
+    assert!(requested.failed(1).contains("its library says plain") && marker.exists(), "what is needed is opened");
 }
 
 #[test]
@@ -142,8 +142,8 @@ fn a_library_that_was_cut_off() {
     let installed = Installation::new();
     for length in [0, 64, whole.len() / 2, whole.len() - 1] {
         installed.replace(&library("amd"), &whole[..length]);
-        let said = run(&mut compiling(installed.command(), "mi250"));
-        clear(said.failed(1), &[&library("amd"), "cannot be opened as a shared library"]);
+        let printed = run(&mut compiling(installed.command(), "mi250"));
+        clear(printed.failed(1), &[&library("amd"), "cannot be opened as a shared library"]);
     }
     installed.refuses("amd", &[&library("amd"), "cannot be opened as a shared library"]);
 }
@@ -217,8 +217,8 @@ fn a_named_plugin_that_cannot_be_loaded() {
         (hostile("NULL_SLOT"), 1, "slot `compile` is null"),
         (fixtures::scratch("libnone.so"), 2, "no such plugin library"),
     ] {
-        let said = run(tilewright().arg("--plugin").arg(&file).arg("targets"));
-        clear(said.failed(code), &[&file.to_string_lossy(), expected]);
+        let printed = run(tilewright().arg("--plugin").arg(&file).arg("targets"));
+        clear(printed.failed(code), &[&file.to_string_lossy(), expected]);
     }
 }
 
@@ -226,8 +226,8 @@ fn a_named_plugin_that_cannot_be_loaded() {
 fn a_plugin_that_panics() {
     let name = library("fixture");
     let targets = made_up("fixture1", "panics");
-    let said = run(&mut compiling(with_plugin(&fixture(), &targets), "fixture"));
-    clear(said.failed(1), &[&name, "panicked: no such luck", "report"]);
+    let printed = run(&mut compiling(with_plugin(&fixture(), &targets), "fixture"));
+    clear(printed.failed(1), &[&name, "panicked: no such luck", "report"]);
     let targets = made_up("fixture1", "works");
     let family = ["layout", "--target", "fixture", "--shape", "32", "#x.striped<{panic = 1}>"];
     clear(run(with_plugin(&fixture(), &targets).args(family)).failed(1), &[&name, "panicked: family striped"]);
@@ -242,8 +242,8 @@ fn a_plugin_that_aborts() {
         ("SEGFAULT", "signal 11 (SIGSEGV) while compiling"),
         ("EXIT", "ended by itself with status 0 while compiling"),
     ] {
-        let said = run(&mut compiling(with_plugin(&hostile(case), &targets), "fixture"));
-        clear(said.failed(1), &["libplugin.so", expected, "report"]);
+        let printed = run(&mut compiling(with_plugin(&hostile(case), &targets), "fixture"));
+        clear(printed.failed(1), &["libplugin.so", expected, "report"]);
     }
 }
 
@@ -253,8 +253,8 @@ fn a_plugin_that_hangs() {
     let begun = Instant::now();
     let mut command = with_plugin(&hostile("HANG"), &targets);
     command.env("TILEWRIGHT_PLUGIN_TIMEOUT", "2.5");
-    let said = run(&mut compiling(command, "fixture"));
-    clear(said.failed(1), &["libplugin.so", "no answer within 2.5s while compiling", "raise the limit"]);
+    let printed = run(&mut compiling(command, "fixture"));
+    clear(printed.failed(1), &["libplugin.so", "no answer within 2.5s while compiling", "raise the limit"]);
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     assert!(run(tilewright().arg("--help")).out.contains("TILEWRIGHT_PLUGIN_TIMEOUT"));
 }

@@ -17,9 +17,9 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn compiled(arguments: &[&str]) -> String {
-    let said = run(tilewright().arg("compile").arg(kernel("add_masked.ttir")).args(arguments));
-    assert_eq!(said.code, Some(0), "{}", said.err);
-    said.out
+    let printed = run(tilewright().arg("compile").arg(kernel("add_masked.ttir")).args(arguments));
+    assert_eq!(printed.code, Some(0), "{}", printed.err);
+    printed.out
 }
 
 #[test]
@@ -73,21 +73,21 @@ fn what_is_wrong_with_a_program_is_shown_at_its_place() {
         "module {\n  tt.func @f(%x: f32) {\n    %y = arith.adf %x, %x : f32\n    tt.return\n  }\n}\n",
     )
     .expect("a program");
-    let said = run(tilewright().args(["compile", "--target", "h100"]).arg(&file));
-    let message = said.failed(2);
+    let printed = run(tilewright().args(["compile", "--target", "h100"]).arg(&file));
+    let message = printed.failed(2);
     for part in ["arith.adf", "did you mean `arith.addf`?", "wrong.ttir:3:10"] {
         assert!(message.contains(part), "no `{part}` in {message}");
     }
-    let said = run(tilewright().args(["compile", "--target", "h100", "--entry", "g"]).arg(kernel("dot.ttir")));
-    assert!(said.failed(2).contains("there is no function `g` to begin with; there are `dot`"));
+    let printed = run(tilewright().args(["compile", "--target", "h100", "--entry", "g"]).arg(kernel("dot.ttir")));
+    assert!(printed.failed(2).contains("there is no function `g` to begin with; there are `dot`"));
 }
 
 #[test]
 fn cases_are_run_and_told_in_their_order() {
     let names = ["softmax", "add_masked", "atomics"];
     let files: Vec<_> = names.iter().map(|name| kernel(&format!("{name}.json"))).collect();
-    let said = run(tilewright().args(["run", "--json", "--target", "a100"]).args(&files));
-    let answers = json_lines(said.ok());
+    let printed = run(tilewright().args(["run", "--json", "--target", "a100"]).args(&files));
+    let answers = json_lines(printed.ok());
     let told: Vec<_> = answers.iter().map(|answer| (answer["name"].as_str(), answer["status"].as_str())).collect();
     assert_eq!(told, names.map(|name| (Some(name), Some("pass"))));
 }
@@ -107,14 +107,14 @@ fn a_case_that_leaves_something_else_fails() {
     let mut bytes = std::fs::read(&expected).expect("what is expected");
     bytes[4 * 70..4 * 71].copy_from_slice(&1000f32.to_le_bytes());
     std::fs::write(&expected, bytes).expect("changed");
-    let said = run(tilewright().args(["run", "--target", "a100"]).arg(&folder));
-    assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
+    let printed = run(tilewright().args(["run", "--target", "a100"]).arg(&folder));
+    assert_eq!(printed.code, Some(1), "{}{}", printed.out, printed.err);
     assert!(
-        said.out.contains("fail         add_masked: buffer `z`: 1 of 160 elements are wrong; the first at [70] is"),
+        printed.out.contains("fail         add_masked: buffer `z`: 1 of 160 elements are wrong; the first at [70] is"),
         "{}",
-        said.out
+        printed.out
     );
-    assert!(said.out.contains("a100: 0 pass, 1 fail, 0 unsupported"), "{}", said.out);
+    assert!(printed.out.contains("a100: 0 pass, 1 fail, 0 unsupported"), "{}", printed.out);
 }
 
 #[test]
@@ -141,8 +141,8 @@ fn a_kernel_of_too_many_operations_is_refused_before_it_is_written() {
         run(tilewright().args(["compile", "--target", "h100", "--emit", "kernel", "--warps", warps]).arg(&file))
     };
     // Each of 4096 registers of a lane is some hundred operations of the error function.
-    let said = compile(1 << 19, "4");
-    let message = said.failed(2);
+    let printed = compile(1 << 19, "4");
+    let message = printed.failed(2);
     for part in [
         "`math.erf`: with it a thread has ",
         "large.ttir:7:10",
@@ -170,9 +170,9 @@ fn atomic_kernel(name: &str, operation: &str) -> String {
 "
     );
     std::fs::write(&file, program).expect("a program");
-    let said = run(tilewright().args(["compile", "--target", "h100", "--emit", "kernel"]).arg(&file));
-    assert_eq!(said.code, Some(0), "{name}: {}", said.err);
-    said.out
+    let printed = run(tilewright().args(["compile", "--target", "h100", "--emit", "kernel"]).arg(&file));
+    assert_eq!(printed.code, Some(0), "{name}: {}", printed.err);
+    printed.out
 }
 
 #[test]
@@ -207,19 +207,19 @@ fn others_meet_before_a_number_is_changed_in_order() {
 
 #[test]
 fn sums_of_eight_bits_are_refused() {
-    let program = |sums: &str| {
+    let program = |accumulator: &str| {
         format!(
             "module {{
-  tt.func public @f(%p: !tt.ptr<{sums}>) {{
+  tt.func public @f(%p: !tt.ptr<{accumulator}>) {{
     %i = tt.make_range {{end = 32 : i32, start = 0 : i32}} : tensor<32xi32>
     %c = tt.expand_dims %i {{axis = 0 : i32}} : tensor<32xi32> -> tensor<1x32xi32>
     %n = tt.broadcast %c : tensor<1x32xi32> -> tensor<32x32xi32>
     %x = arith.sitofp %n : tensor<32x32xi32> to tensor<32x32xf16>
-    %z = arith.constant dense<0.000000e+00> : tensor<32x32x{sums}>
-    %d = tt.dot %x, %x, %z, inputPrecision = tf32 : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32x{sums}>
-    %s = tt.splat %p : !tt.ptr<{sums}> -> tensor<32x32x!tt.ptr<{sums}>>
-    %q = tt.addptr %s, %n : tensor<32x32x!tt.ptr<{sums}>>, tensor<32x32xi32>
-    tt.store %q, %d : tensor<32x32x!tt.ptr<{sums}>>
+    %z = arith.constant dense<0.000000e+00> : tensor<32x32x{accumulator}>
+    %d = tt.dot %x, %x, %z, inputPrecision = tf32 : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32x{accumulator}>
+    %s = tt.splat %p : !tt.ptr<{accumulator}> -> tensor<32x32x!tt.ptr<{accumulator}>>
+    %q = tt.addptr %s, %n : tensor<32x32x!tt.ptr<{accumulator}>>, tensor<32x32xi32>
+    tt.store %q, %d : tensor<32x32x!tt.ptr<{accumulator}>>
     tt.return
   }}
 }}
@@ -228,14 +228,18 @@ fn sums_of_eight_bits_are_refused() {
     };
     let file = folder("sums").join("sums.ttir");
     for target in ["h100", "mi300x", "max1550"] {
-        let compile = |sums: &str| {
-            std::fs::write(&file, program(sums)).expect("a program");
+        let compile = |accumulator: &str| {
+            std::fs::write(&file, program(accumulator)).expect("a program");
             run(tilewright().args(["compile", "--target", target, "--emit", "kernel"]).arg(&file))
         };
-        for sums in ["f8E4M3FN", "f8E5M2"] {
-            let said = compile(sums);
-            assert_ne!(said.code, Some(0), "{target} {sums}");
-            assert!(said.err.contains("no product has sums of this type"), "{target} {sums}: {}", said.err);
+        for accumulator in ["f8E4M3FN", "f8E5M2"] {
+            let printed = compile(accumulator);
+            assert_ne!(printed.code, Some(0), "{target} {accumulator}");
+            assert!(
+                printed.err.contains("no product has sums of this type"),
+                "{target} {accumulator}: {}",
+                printed.err
+            );
         }
         assert_eq!(compile("f32").code, Some(0), "{target}");
     }
@@ -252,12 +256,12 @@ fn sizes_that_a_text_leaves_open_are_chosen() {
     assert!(first.starts_with("sizes: m = 128, n = 64, k = "), "{first}");
     assert!(first.ends_with("of 8 that were looked at (0 left out)"), "{first}");
     assert_eq!(found.out.matches(" cycles\n  m = ").count() + 1, 8, "each is told: {}", found.out);
-    let said = explain(&["--size", "m=64", "--size", "n=32", "--size", "k=16"]);
+    let printed = explain(&["--size", "m=64", "--size", "n=32", "--size", "k=16"]);
     assert!(
-        said.out.starts_with("sizes: m = 64, n = 32, k = 16, depth = 4096, as given\n"),
+        printed.out.starts_with("sizes: m = 64, n = 32, k = 16, depth = 4096, as given\n"),
         "{}{}",
-        said.out,
-        said.err
+        printed.out,
+        printed.err
     );
     assert!(explain(&["--size", "z=1"]).failed(2).contains("there is no size `z`, there are m, n, k, depth"));
     assert!(explain(&["--size", "m"]).failed(2).contains("NAME=NUMBER"));

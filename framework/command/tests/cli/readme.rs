@@ -27,31 +27,34 @@ fn every_command_runs_and_says_what_it_should() {
         // What begins something of the user's own does so in the folder that the user is in.
         let own = tempfile::tempdir().expect("a folder");
         let folder = if line.contains("new-plugin") { own.path().to_owned() } else { root() };
-        let said = run(&mut shell(&line, &folder));
-        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{line}");
+        let printed = run(&mut shell(&line, &folder));
+        assert_eq!((printed.code, printed.err.as_str()), (Some(0), ""), "{line}");
         let name = line.split("tilewright ").nth(1).and_then(|rest| rest.split_whitespace().next());
         match name.unwrap_or_default() {
-            "targets" => lists_all_targets(&said.out),
-            "instructions" => assert!(said.out.contains("v_wmma_f32_16x16x16_f16  "), "{}", said.out),
-            "layout" if line.contains("--as cute") => assert_eq!(said.out, "((8,4),(2,2)):((16,1),(8,4))\n"),
-            "layout" => shows_every_element(&said.out),
-            "draw" => draws_every_element(&said.out),
-            "convert" if line.contains("--draw") => draws_a_conversion(&said.out),
-            "convert" if line.contains("--emit") => is_code(&line, &said.out),
-            "convert" => explains(&said.out),
-            "memory" => chooses(&said.out),
-            "reduce" => reduces(&said.out),
-            "scan" => scans(&said.out),
-            "gather" => gathers(&said.out),
-            "access" => accesses(&said.out),
-            "compile" => is_a_program(&said.out),
-            "explain" => assert!(said.out.contains("cp.async") && said.out.contains("ldmatrix"), "{}", said.out),
-            "run" => {
-                let lines: Vec<_> = said.out.lines().map(|line| line.split(':').next().unwrap_or_default()).collect();
-                assert_eq!(lines, ["pass         softmax", "pass         argmax", "mi250"], "{}", said.out);
+            "targets" => lists_all_targets(&printed.out),
+            "instructions" => assert!(printed.out.contains("v_wmma_f32_16x16x16_f16  "), "{}", printed.out),
+            "layout" if line.contains("--as cute") => assert_eq!(printed.out, "((8,4),(2,2)):((16,1),(8,4))\n"),
+            "layout" => shows_every_element(&printed.out),
+            "draw" => draws_every_element(&printed.out),
+            "convert" if line.contains("--draw") => draws_a_conversion(&printed.out),
+            "convert" if line.contains("--emit") => is_code(&line, &printed.out),
+            "convert" => explains(&printed.out),
+            "memory" => chooses(&printed.out),
+            "reduce" => reduces(&printed.out),
+            "scan" => scans(&printed.out),
+            "gather" => gathers(&printed.out),
+            "access" => accesses(&printed.out),
+            "compile" => is_a_program(&printed.out),
+            "explain" => {
+                assert!(printed.out.contains("cp.async") && printed.out.contains("ldmatrix"), "{}", printed.out)
             }
-            "batch" => answers(&said.out),
-            "new-plugin" => assert!(own.path().join("acme/src/lib.rs").is_file(), "{}", said.out),
+            "run" => {
+                let lines: Vec<_> =
+                    printed.out.lines().map(|line| line.split(':').next().unwrap_or_default()).collect();
+                assert_eq!(lines, ["pass         softmax", "pass         argmax", "mi250"], "{}", printed.out);
+            }
+            "batch" => answers(&printed.out),
+            "new-plugin" => assert!(own.path().join("acme/src/lib.rs").is_file(), "{}", printed.out),
             other => panic!("no test says what `{other}` should print: {line}"),
         }
         checked.insert(name.unwrap_or_default().to_owned());

@@ -104,8 +104,8 @@ fn a_layout_of_80_bits() {
 /// A tensor of 2^40 elements is a layout, but nothing to draw, or to plan register by register.
 #[test]
 fn sizes_that_no_table_holds() {
-    let said = run(tilewright().args(["layout", "--shape", "1048576x1048576", BLOCKED]));
-    assert!(said.ok().contains("not drawn: 2^40 positions"), "{}", said.out);
+    let printed = run(tilewright().args(["layout", "--shape", "1048576x1048576", BLOCKED]));
+    assert!(printed.ok().contains("not drawn: 2^40 positions"), "{}", printed.out);
     let message = refusal(&convert("h100", "1048576x1048576", "f16"));
     assert!(message.contains("2^35 elements"), "{message}");
 }
@@ -130,8 +130,8 @@ fn files_that_are_not_there() {
 #[test]
 fn a_patience_that_is_none() {
     for value in ["0", "-1", "soon", "inf", "NaN", "1e300"] {
-        let said = run(tilewright().arg("targets").env("TILEWRIGHT_PLUGIN_TIMEOUT", value));
-        let message = said.failed(2);
+        let printed = run(tilewright().arg("targets").env("TILEWRIGHT_PLUGIN_TIMEOUT", value));
+        let message = printed.failed(2);
         assert!(message.contains("TILEWRIGHT_PLUGIN_TIMEOUT") && message.contains(value), "{message}");
     }
 }

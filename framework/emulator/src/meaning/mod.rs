@@ -4,4 +4,4 @@ mod asynchronous;
 mod semantics;
 mod tensor_memory;
 
-pub use semantics::{Call, Meaning, SemanticsTable};
+pub use semantics::{Call, InstructionSemantics, SemanticsTable};

@@ -14,7 +14,7 @@ use tilewright_target::{BankRow, Direction, TargetDescription};
 /// What a vendor instruction does to one warp, all of whose lanes issue it together.
 ///
 /// Functions from [`Call`] are meanings.
-pub trait Meaning: Send + Sync {
+pub trait InstructionSemantics: Send + Sync {
     /// Reads the operands, touches memory, sets the results. Results begin as zeros.
     ///
     /// # Errors
@@ -23,7 +23,7 @@ pub trait Meaning: Send + Sync {
     fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault>;
 }
 
-impl<F> Meaning for F
+impl<F> InstructionSemantics for F
 where
     F: Fn(&mut Call<'_>) -> Result<(), LaneFault> + Send + Sync,
 {
@@ -35,7 +35,7 @@ where
 /// Meanings by the names of the instructions' rows.
 #[derive(Clone, Default)]
 pub struct SemanticsTable {
-    by_name: BTreeMap<String, Arc<dyn Meaning>>,
+    by_name: BTreeMap<String, Arc<dyn InstructionSemantics>>,
 }
 
 impl SemanticsTable {
@@ -46,13 +46,13 @@ impl SemanticsTable {
     }
 
     /// Adds a meaning; one of the same name is replaced.
-    pub fn insert(&mut self, name: &str, meaning: impl Meaning + 'static) {
+    pub fn insert(&mut self, name: &str, meaning: impl InstructionSemantics + 'static) {
         self.by_name.insert(name.to_owned(), Arc::new(meaning));
     }
 
     /// The meaning of this name.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&dyn Meaning> {
+    pub fn get(&self, name: &str) -> Option<&dyn InstructionSemantics> {
         self.by_name.get(name).map(|meaning| &**meaning)
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn decode<'a>(kernel: &'a Kernel, target: &'a TargetDescription) -> P
     let shared_offsets = kernel.shared_offsets().0;
     let mut decoder = Decoder { target, lanes, shared_offsets, homes: HashMap::new(), next_operation: 0, program };
     for (number, parameter) in kernel.parameters.iter().enumerate() {
-        let at = decoder.allot(Value(number as u32), parameter.ty);
+        let at = decoder.allocate(Value(number as u32), parameter.ty);
         decoder.program.parameters.push(at);
     }
     decoder.statements(&kernel.body);
@@ -65,7 +65,7 @@ impl<'a> Decoder<'a> {
         ty.count() as usize * self.lanes
     }
 
-    fn allot(&mut self, value: Value, ty: Type) -> usize {
+    fn allocate(&mut self, value: Value, ty: Type) -> usize {
         let at = self.program.registers;
         self.program.registers += self.width(ty);
         self.homes.insert(value, Home { at, ty, buffer: None });
@@ -102,7 +102,7 @@ impl<'a> Decoder<'a> {
             self.homes.insert(result, home);
             return;
         }
-        let to = self.allot(result, ty);
+        let to = self.allocate(result, ty);
         let n = self.width(ty);
         if let Some(bits) = self.constant_bits(op) {
             self.program.constants.push((to, n, bits));
@@ -296,12 +296,12 @@ impl<'a> Decoder<'a> {
             Op::Swap { a, b, lane, .. } => {
                 let [Some(first), Some(second)] = [0, 1].map(|index| results.get(index)) else { return };
                 let from = (self.at(*a), self.at(*b));
-                let to = [first, second].map(|&(value, ty)| self.allot(value, ty));
+                let to = [first, second].map(|&(value, ty)| self.allocate(value, ty));
                 Step::Swap { a: from.0, b: from.1, lane: *lane as usize, to }
             }
             Op::Commit { queue } => Step::Commit(*queue),
             Op::Wait { queue, outstanding, values } => {
-                let results = results.iter().map(|&(value, ty)| (self.allot(value, ty), self.width(ty)));
+                let results = results.iter().map(|&(value, ty)| (self.allocate(value, ty), self.width(ty)));
                 let results: Vec<_> = results.collect();
                 let copied = |(&value, (to, n)): (&Value, (usize, usize))| Copied { from: self.at(value), to, n };
                 let values = values.iter().zip(results).map(copied).collect();
@@ -329,12 +329,12 @@ impl<'a> Decoder<'a> {
                 Step::Print(Print { prefix, hex: *hex, values })
             }
             Op::Assembly { text, .. } => {
-                results.iter().for_each(|&(value, ty)| _ = self.allot(value, ty));
+                results.iter().for_each(|&(value, ty)| _ = self.allocate(value, ty));
                 Step::Assembly(text)
             }
             Op::Instruction { name, operands } => {
                 let operands = operands.iter().map(|&value| (self.at(value), self.home(value).ty)).collect();
-                let results = results.iter().map(|&(value, ty)| (self.allot(value, ty), ty)).collect();
+                let results = results.iter().map(|&(value, ty)| (self.allocate(value, ty), ty)).collect();
                 Step::Instruction(Instruction { name, operands, results })
             }
             // Accesses of memory are made at once and in order, and kernels one after another: what orders more than
@@ -369,7 +369,7 @@ impl<'a> Decoder<'a> {
         then: &'a Region,
         otherwise: &'a Region,
     ) {
-        let to: Vec<_> = statement.results.iter().map(|&(value, ty)| self.allot(value, ty)).collect();
+        let to: Vec<_> = statement.results.iter().map(|&(value, ty)| self.allocate(value, ty)).collect();
         let branch = self.push(operation, Step::Branch { condition: self.at(condition), otherwise: 0 });
         self.statements(then);
         let copies = self.yielded(then, &to);
@@ -398,7 +398,7 @@ impl<'a> Decoder<'a> {
         carried: &[Value],
         body: &'a Region,
     ) {
-        let homes: Vec<_> = body.arguments.iter().map(|&(value, ty)| self.allot(value, ty)).collect();
+        let homes: Vec<_> = body.arguments.iter().map(|&(value, ty)| self.allocate(value, ty)).collect();
         let [index, arguments @ ..] = homes.as_slice() else { return };
         let bounds = Bounds { index: *index, to: self.at(to), step: self.at(step) };
         let copied =
@@ -418,7 +418,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn while_loop(&mut self, operation: u32, statement: &Statement, carried: &[Value], body: &'a Region) {
-        let arguments: Vec<_> = body.arguments.iter().map(|&(value, ty)| self.allot(value, ty)).collect();
+        let arguments: Vec<_> = body.arguments.iter().map(|&(value, ty)| self.allocate(value, ty)).collect();
         let copied =
             |(&value, &to): (&Value, &usize)| Copied { from: self.at(value), to, n: self.width(self.home(value).ty) };
         let copies = carried.iter().zip(&arguments).map(copied).collect();

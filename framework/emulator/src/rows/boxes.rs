@@ -5,7 +5,7 @@
 use super::super::fault::LaneFault;
 use super::super::meaning::Call;
 use tilewright_kernel::Outside;
-use tilewright_target::{TensorCopyLayout, TensorCopyOperand, Completion, Instruction, Operand};
+use tilewright_target::{Completion, Instruction, Operand, TensorCopyLayout, TensorCopyOperand};
 
 /// One such instruction; numbers of its operands.
 pub(super) struct BoxCopy {
@@ -28,7 +28,7 @@ impl BoxCopy {
     }
 
     fn with(row: &Instruction, memory: usize, operand: &TensorCopyOperand) -> Result<Self, String> {
-        let at = |wanted: &Operand| row.operands.iter().position(|operand| operand == wanted);
+        let at = |required: &Operand| row.operands.iter().position(|operand| operand == required);
         let tensor = at(&Operand::TensorMap).ok_or("its row has no tensor")?;
         let numbers = row.operands.iter().enumerate();
         let coordinates: Vec<_> =

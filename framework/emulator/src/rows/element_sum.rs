@@ -14,7 +14,7 @@ use tilewright_target::{ElementType, Instruction, Operand, Semantics, Summation}
 pub struct ElementSum {
     factors: [ElementType; 2],
     /// The types before and after.
-    sums: [ElementType; 2],
+    accumulator: [ElementType; 2],
     /// How floating-point sums come about.
     float: Option<Summed>,
     /// What a term of integers is, and where their sum ends.
@@ -27,12 +27,12 @@ impl ElementSum {
     /// # Errors
     /// What the row lacks, or why there is no such product, in words.
     pub fn of(row: &Instruction) -> Result<Self, String> {
-        let typed = |wanted: &str| {
-            let is_wanted = |operand: &&Operand| operand.role() == Some(wanted);
-            let element = match row.operands.iter().find(is_wanted) {
+        let typed = |required: &str| {
+            let is_required = |operand: &&Operand| operand.role() == Some(required);
+            let element = match row.operands.iter().find(is_required) {
                 Some(Operand::Register { element, .. }) => element,
                 Some(Operand::Memory(memory)) => &memory.element,
-                _ => return Err(format!("its row has no operand `{wanted}` in registers or shared memory")),
+                _ => return Err(format!("its row has no operand `{required}` in registers or shared memory")),
             };
             ElementType::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))
         };
@@ -43,9 +43,9 @@ impl ElementSum {
     pub(super) fn between(
         row: &Instruction,
         factors: [ElementType; 2],
-        sums: [ElementType; 2],
+        accumulator: [ElementType; 2],
     ) -> Result<Self, String> {
-        let ([a, b], [before, after]) = (factors, sums);
+        let ([a, b], [before, after]) = (factors, accumulator);
         let is_integer = |number| matches!(number, ElementType::Integer { .. });
         let float = match [a, b, before, after].map(is_integer) {
             [true, true, true, true] => None,
@@ -60,7 +60,7 @@ impl ElementSum {
         if semantics == Semantics::ContractSaturating && (float.is_some() || after.bits() > 32) {
             return Err("integers of up to 32 bits saturate, and its sums are others".to_owned());
         }
-        Ok(Self { factors, sums, float, semantics })
+        Ok(Self { factors, accumulator, float, semantics })
     }
 
     /// The bits of an element, from those of what it is added to and of the factors along K.
@@ -74,7 +74,7 @@ impl ElementSum {
             _ => integer(a_number, a) * integer(b_number, b),
         };
         let add = |sum: i64, (a, b)| sum.wrapping_add(term(a, b));
-        let [before, after] = self.sums;
+        let [before, after] = self.accumulator;
         let sum = factors.fold(integer(before, c), add);
         let sum = if self.semantics == Semantics::ContractSaturating { saturated(after, sum) } else { sum };
         sum as u64 & mask(after.bits())

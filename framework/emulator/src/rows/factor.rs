@@ -12,25 +12,25 @@ use tilewright_target::{ElementType, Instruction, MemoryOperand, Operand};
 const LONGEST: u64 = 1 << 12;
 
 /// A factor, or its scales: in registers, in tensor memory or in shared memory.
-pub(super) enum Factor {
+pub(super) enum MmaOperand {
     Held(Tile),
     Tensor(TensorTile),
     Memory { operand: usize, number: ElementType, shape: [u32; 3], memory: MemoryOperand },
 }
 
-impl Factor {
-    pub(super) fn of(row: &Instruction, wanted: &str) -> Result<Self, String> {
+impl MmaOperand {
+    pub(super) fn of(row: &Instruction, required: &str) -> Result<Self, String> {
         let memory = row.operands.iter().find_map(|operand| match operand {
-            Operand::Memory(memory) if memory.role == wanted => Some((operand, memory)),
+            Operand::Memory(memory) if memory.role == required => Some((operand, memory)),
             _ => None,
         });
         let Some((operand, memory)) = memory else {
-            let tile = TensorTile::of(row, wanted)?;
-            return tile.map_or_else(|| Tile::of(row, wanted).map(Self::Held), |tile| Ok(Self::Tensor(tile)));
+            let tile = TensorTile::of(row, required)?;
+            return tile.map_or_else(|| Tile::of(row, required).map(Self::Held), |tile| Ok(Self::Tensor(tile)));
         };
         let number = number(&memory.element, memory.bits)?;
         if !memory.bits.is_power_of_two() || memory.shape.iter().any(|size| *size == 0 || *size > LONGEST) {
-            return Err(format!("operand `{wanted}` is no tile of elements of a power of two of bits"));
+            return Err(format!("operand `{required}` is no tile of elements of a power of two of bits"));
         }
         // Of the tile that encloses it only what there is is needed.
         let [rows, columns] = memory.shape.map(|size| size.next_power_of_two().trailing_zeros());
@@ -82,16 +82,16 @@ fn described(
         let fixed = memory.descriptor.fixed;
         return Err(call.wrong(&format!("operand {operand}: a descriptor has all bits of {fixed:#x} set")));
     }
-    let said = memory.descriptor.decode(descriptor);
-    let missing = || call.wrong(&format!("operand {operand}: no arrangement has the mode {}", said.mode));
-    let arrangement = memory.of_mode(said.mode).ok_or_else(missing)?;
+    let fields = memory.descriptor.decode(descriptor);
+    let missing = || call.wrong(&format!("operand {operand}: no arrangement has the mode {}", fields.mode));
+    let arrangement = memory.of_mode(fields.mode).ok_or_else(missing)?;
     let columns = memory.shape[1].next_power_of_two();
     let bytes = u64::from(memory.bits / 8).max(1);
     // Where the bytes begin, which of the elements in them it is, and its number.
     let mut places: Vec<(u64, u64, usize)> = Vec::new();
     for at in (0..is_needed.len()).filter(|&at| is_needed[at]) {
         let element = [at as u64 / columns, at as u64 % columns];
-        places.push((arrangement.address(&said, element), arrangement.in_byte(element), at));
+        places.push((arrangement.address(&fields, element), arrangement.in_byte(element), at));
     }
     places.sort_unstable();
     let mut elements = vec![0; is_needed.len()];

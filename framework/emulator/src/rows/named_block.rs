@@ -25,9 +25,9 @@ impl NamedBlock {
             _ => None,
         });
         let (matrix, block) = block.ok_or("its row names no block of a matrix")?;
-        let figure = |wanted: MatrixFigure| {
-            let at = given.iter().position(|operand| **operand == Operand::Matrix(wanted));
-            at.ok_or_else(|| format!("its row lacks the matrix' {wanted:?}"))
+        let figure = |required: MatrixFigure| {
+            let at = given.iter().position(|operand| **operand == Operand::Matrix(required));
+            at.ok_or_else(|| format!("its row lacks the matrix' {required:?}"))
         };
         let numbers = given.iter().enumerate();
         let begin: Vec<usize> =

@@ -4,10 +4,10 @@ use tilewright_kernel::is_given;
 use tilewright_target::{ElementType, Instruction, Operand};
 
 /// The name of the element type of an operand in registers or tensor memory.
-pub(super) fn element<'a>(row: &'a Instruction, wanted: &str) -> Option<&'a str> {
+pub(super) fn element<'a>(row: &'a Instruction, required: &str) -> Option<&'a str> {
     row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, .. } if role == wanted => Some(element.as_str()),
-        Operand::Tensor(tensor) if tensor.role == wanted => Some(tensor.element.as_str()),
+        Operand::Register { role, element, .. } if role == required => Some(element.as_str()),
+        Operand::Tensor(tensor) if tensor.role == required => Some(tensor.element.as_str()),
         _ => None,
     })
 }
@@ -22,7 +22,7 @@ pub(super) fn number(element: &str, bits: u32) -> Result<ElementType, String> {
 }
 
 /// The number of an operand among those that are not results.
-pub(super) fn position(row: &Instruction, wanted: &Operand) -> usize {
+pub(super) fn position(row: &Instruction, required: &Operand) -> usize {
     let others = row.operands.iter().filter(|operand| is_given(operand));
-    others.take_while(|operand| *operand != wanted).count()
+    others.take_while(|operand| *operand != required).count()
 }

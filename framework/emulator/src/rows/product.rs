@@ -20,7 +20,7 @@
 use super::super::fault::LaneFault;
 use super::super::meaning::Call;
 use super::element_sum::{ElementSum, integer};
-use super::factor::Factor;
+use super::factor::MmaOperand;
 use super::held::Held;
 use super::operand::position;
 use super::register_tile::Tile;
@@ -30,11 +30,11 @@ use tilewright_target::{Direction, ElementType, Instruction, Operand, Summation}
 
 /// One such instruction.
 pub(super) struct Product {
-    a: Factor,
-    b: Factor,
-    sums: Sums,
+    a: MmaOperand,
+    b: MmaOperand,
+    accumulator: Sums,
     /// The scales of `a` and of `b`, by rows and by columns, where the row takes them.
-    scales: Option<[Factor; 2]>,
+    scales: Option<[MmaOperand; 2]>,
     /// How one element comes about.
     sum: ElementSum,
     /// M, N and K of which there are elements.
@@ -90,25 +90,25 @@ impl Sums {
 
 impl Product {
     pub(super) fn of(row: &Instruction) -> Result<Self, String> {
-        let (a, b) = (Factor::of(row, "a")?, Factor::of(row, "b")?);
-        let sums = Sums::of(row)?;
-        let [before, after] = sums.numbers();
+        let (a, b) = (MmaOperand::of(row, "a")?, MmaOperand::of(row, "b")?);
+        let accumulator = Sums::of(row)?;
+        let [before, after] = accumulator.numbers();
         let [m, k, blocks] = a.shape();
         let n = b.shape()[1];
-        if b.shape() != [k, n, blocks] || sums.shape() != [m, n, blocks] {
+        if b.shape() != [k, n, blocks] || accumulator.shape() != [m, n, blocks] {
             return Err("the tiles of its operands do not fit each other".to_owned());
         }
         let sum = ElementSum::between(row, [a.number(), b.number()], [before, after])?;
         let scales = scales(row, [m, n, k, blocks], sum.float())?;
         let extent = row.extent().ok_or("it has no tiles of two factors")?.map(|size| size as usize);
-        Ok(Self { a, b, sums, scales, sum, extent })
+        Ok(Self { a, b, accumulator, scales, sum, extent })
     }
 
     pub(super) fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault> {
-        let [m, n, _] = self.sums.shape();
+        let [m, n, _] = self.accumulator.shape();
         let k = self.a.shape()[1];
         let is_within = |&at: &usize| at >> n & ((1 << m) - 1) < self.extent[0] && at & ((1 << n) - 1) < self.extent[1];
-        let (own, beyond): (Vec<usize>, Vec<usize>) = self.sums.own(call).into_iter().partition(is_within);
+        let (own, beyond): (Vec<usize>, Vec<usize>) = self.accumulator.own(call).into_iter().partition(is_within);
         let terms = 0..self.extent[2];
         // An element of d is at (block, row, column); its factors at (block, row, k) and (block, k, column).
         let row_of = |at: usize| at >> n;
@@ -136,7 +136,7 @@ impl Product {
                 None => self.sum.total(c, factors),
             }
         };
-        match &self.sums {
+        match &self.accumulator {
             Sums::Held { c, d } => in_registers([c, d], call, [&own, &beyond], total),
             Sums::Tensor { tile, accumulate } => in_tensor_memory(tile, *accumulate, call, total),
         }
@@ -209,17 +209,21 @@ fn float(number: ElementType, bits: u64) -> f64 {
 }
 
 /// The values of a tile of scales, by row and then column.
-fn values(tile: &Factor, call: &mut Call<'_>) -> Result<Vec<f64>, LaneFault> {
+fn values(tile: &MmaOperand, call: &mut Call<'_>) -> Result<Vec<f64>, LaneFault> {
     let all = vec![true; 1 << tile.shape().iter().sum::<u32>()];
     Ok(tile.elements(call, &all)?.into_iter().map(|bits| float(tile.number(), bits)).collect())
 }
 
 /// The scales of a row whose factors have M, N, K and blocks (log2), where it takes them.
-fn scales(row: &Instruction, [m, n, k, blocks]: [u32; 4], sum: Option<&Summed>) -> Result<Option<[Factor; 2]>, String> {
+fn scales(
+    row: &Instruction,
+    [m, n, k, blocks]: [u32; 4],
+    sum: Option<&Summed>,
+) -> Result<Option<[MmaOperand; 2]>, String> {
     if !row.takes_scales() {
         return Ok(None);
     }
-    let (of_a, of_b) = (Factor::of(row, "scale_a")?, Factor::of(row, "scale_b")?);
+    let (of_a, of_b) = (MmaOperand::of(row, "scale_a")?, MmaOperand::of(row, "scale_b")?);
     let ([rows_a, blocks_a, _], [rows_b, blocks_b, _]) = (of_a.shape(), of_b.shape());
     let fits = rows_a == m && rows_b == n && blocks_a == blocks_b;
     if !fits || blocks_a > k || blocks > 0 {

@@ -23,15 +23,15 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    pub(super) fn of(row: &Instruction, wanted: &str) -> Result<Self, String> {
-        let missing = || format!("its row has no register operand `{wanted}`");
-        let is_wanted = |operand: &&Operand| matches!(operand, Operand::Register { role, .. } if role == wanted);
-        let found = row.operands.iter().find(is_wanted).ok_or_else(missing)?;
+    pub(super) fn of(row: &Instruction, required: &str) -> Result<Self, String> {
+        let missing = || format!("its row has no register operand `{required}`");
+        let is_required = |operand: &&Operand| matches!(operand, Operand::Register { role, .. } if role == required);
+        let found = row.operands.iter().find(is_required).ok_or_else(missing)?;
         let Operand::Register { element, bits, layout, .. } = found else { return Err(missing()) };
         let number = number(element, *bits)?;
         let shape = [0, 1, 2].map(|axis| layout.out_bits(Dim::tensor(axis)));
         if shape.iter().sum::<u32>() != layout.outs().bits() {
-            return Err(format!("operand `{wanted}` has other axes than dim0, dim1 and dim2"));
+            return Err(format!("operand `{required}` has other axes than dim0, dim1 and dim2"));
         }
         Ok(Self { operand: position(row, found), number, bits: *bits, shape, places: places(layout, shape) })
     }

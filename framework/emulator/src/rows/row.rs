@@ -9,7 +9,7 @@ use super::span::SpanCopy;
 use super::tensor_memory::{TensorCopy, TensorMove};
 use super::transfer::Transfer;
 use crate::fault::LaneFault;
-use crate::meaning::{Call, Meaning, SemanticsTable};
+use crate::meaning::{Call, InstructionSemantics, SemanticsTable};
 use std::sync::OnceLock;
 use tilewright_kernel::InstructionSignature;
 use tilewright_target::{Completion, Instruction, InstructionKind, Semantics};
@@ -79,7 +79,7 @@ impl Does {
     }
 }
 
-impl Meaning for Row {
+impl InstructionSemantics for Row {
     fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault> {
         let (signature, does) = self.read.get_or_init(|| (InstructionSignature::of(&self.row), Does::of(&self.row)));
         let (operands, results): (Vec<_>, Vec<_>) = (call.operand_types().collect(), call.result_types().collect());

@@ -3,7 +3,7 @@
 
 use super::super::fault::LaneFault;
 use super::super::meaning::Call;
-use super::factor::Factor;
+use super::factor::MmaOperand;
 use super::held::Held;
 use super::register_tile::Tile;
 use super::tensor_tile::TensorTile;
@@ -52,7 +52,7 @@ impl TensorMove {
 
 /// A copy of a tile from shared to tensor memory.
 pub(super) struct TensorCopy {
-    from: Factor,
+    from: MmaOperand,
     tile: TensorTile,
 }
 
@@ -63,7 +63,7 @@ impl TensorCopy {
             return Ok(None);
         }
         let tile = TensorTile::of(row, "memory")?.ok_or("its row has no tile `memory` in tensor memory")?;
-        let from = Factor::of(row, "source")?;
+        let from = MmaOperand::of(row, "source")?;
         match from.shape() == [tile.shape[0], tile.shape[1], 0] && from.number() == tile.number {
             true => Ok(Some(Self { from, tile })),
             false => Err("its shared memory holds another tile than its tensor memory".to_owned()),

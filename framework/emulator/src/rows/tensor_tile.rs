@@ -25,27 +25,27 @@ pub(super) struct TensorTile {
 
 impl TensorTile {
     /// The tile of a role, where the row has one.
-    pub(super) fn of(row: &Instruction, wanted: &str) -> Result<Option<Self>, String> {
-        let is_wanted = |operand: &&Operand| operand.tensor().is_some_and(|tensor| tensor.role == wanted);
+    pub(super) fn of(row: &Instruction, required: &str) -> Result<Option<Self>, String> {
+        let is_required = |operand: &&Operand| operand.tensor().is_some_and(|tensor| tensor.role == required);
         let Some((operand, tensor)) =
-            row.operands.iter().find(is_wanted).and_then(|operand| Some((operand, operand.tensor()?)))
+            row.operands.iter().find(is_required).and_then(|operand| Some((operand, operand.tensor()?)))
         else {
             return Ok(None);
         };
         let number = number(&tensor.element, tensor.bits)?;
         if !tensor.bits.is_power_of_two() || tensor.bits > 32 {
-            return Err(format!("places of `{wanted}` have {} bits, which fill no column of 32", tensor.bits));
+            return Err(format!("places of `{required}` have {} bits, which fill no column of 32", tensor.bits));
         }
         let shape = [0, 1].map(|axis| tensor.layout.out_bits(Dim::tensor(axis)));
         let mut places = vec![None; 1 << (shape[0] + shape[1])];
         for (place, [row, column]) in tensor.places() {
             let held = places.get_mut((row << shape[1] | column) as usize);
             if held.and_then(|held| held.replace(place)).is_some() {
-                return Err(format!("two places of `{wanted}` hold row {row}, column {column}"));
+                return Err(format!("two places of `{required}` hold row {row}, column {column}"));
             }
         }
         let places = places.into_iter().collect::<Option<Vec<_>>>();
-        let places = places.ok_or_else(|| format!("no place of `{wanted}` holds some element"))?;
+        let places = places.ok_or_else(|| format!("no place of `{required}` holds some element"))?;
         let copies = tensor.copy_rows();
         Ok(Some(Self { operand: position(row, operand), number, bits: tensor.bits, shape, places, copies }))
     }

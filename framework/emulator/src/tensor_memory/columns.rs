@@ -1,6 +1,6 @@
 //! Tensor memory of a block: its columns, and races.
 
-use super::allotment::Allotment;
+use super::allocation::TensorMemoryBlock;
 use crate::fault::{FaultKind, OtherAccess};
 use crate::shared::{Accessor, Record, described, seen_by_own};
 use tilewright_kernel::Queue;
@@ -34,7 +34,7 @@ pub(crate) struct TensorMemory {
     size: Option<target::TensorMemory>,
     /// Row after row; empty before the first allotment.
     pub(super) words: Vec<Word>,
-    pub(super) allotments: Vec<Allotment>,
+    pub(super) allotments: Vec<TensorMemoryBlock>,
     under_way: Vec<Flight>,
     next: u64,
 }
@@ -77,7 +77,7 @@ impl TensorMemory {
             let end = format!("there are {} rows and {} columns", size.rows, size.columns);
             return Err(wrong(format!("row {row}, column {column} is accessed; {end}")));
         }
-        if !self.allotments.iter().any(|allotment| allotment.holds(column as u32)) {
+        if !self.allotments.iter().any(|allocation| allocation.holds(column as u32)) {
             return Err(wrong(format!("row {row}, column {column} is accessed, and its column is not allotted")));
         }
         Ok(row as u32 * size.columns + column as u32)

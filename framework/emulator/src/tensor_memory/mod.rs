@@ -5,8 +5,8 @@
 //! what the same warp issues on the same queue of products may follow it before, since these are done in their order.
 //! Then it has landed as if the warp had accessed it at its wait, and what orders it is what orders shared memory.
 
-mod allot;
-mod allotment;
+mod allocate;
+mod allocation;
 mod columns;
 
 pub(super) use columns::{Part, TensorMemory};

@@ -105,19 +105,20 @@ impl Warp {
 
     /// Leaves the lanes active that have another turn; where there is none, the loop is left.
     fn narrow(&mut self, bounds: Bounds) -> bool {
-        let turn = self.lanes_where(|registers, lane| registers[bounds.index + lane] < registers[bounds.to + lane]);
-        self.leave(turn)
+        let iteration =
+            self.lanes_where(|registers, lane| registers[bounds.index + lane] < registers[bounds.to + lane]);
+        self.leave(iteration)
     }
 
     /// Leaves those lanes active; where there is none, the loop is left.
-    fn leave(&mut self, turn: u64) -> bool {
-        self.active = turn;
-        if turn == 0
+    fn leave(&mut self, iteration: u64) -> bool {
+        self.active = iteration;
+        if iteration == 0
             && let Some(Frame::Loop { outer }) = self.frames.pop()
         {
             self.active = outer;
         }
-        turn != 0
+        iteration != 0
     }
 
     /// Copies registers of the active lanes, all at once.

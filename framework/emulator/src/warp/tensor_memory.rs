@@ -15,7 +15,7 @@ impl Warp {
     ) -> Done {
         let to = self.same_in_all(pointer)?;
         let (accessor, memories) = self.next_access(around, at);
-        let address = memories.tensor.allot(columns, &accessor)?;
+        let address = memories.tensor.allocate(columns, &accessor)?;
         let shared = memories.shared.get_mut(usize::from(accessor.block));
         shared.map_or(Ok(()), |shared| Ok(shared.store_word(to, BYTES, &address.to_le_bytes(), &accessor)?))
     }

@@ -5,7 +5,9 @@ use tilewright_testkit::emulator_target;
 use std::collections::{BTreeMap, BTreeSet};
 
 use emulator_target::{body, kernel, run_body, target};
-use tilewright_emulator::{Argument, Call, Emulator, GlobalMemory, LaneFault, SemanticsTable, RunLimits, RunReport, run};
+use tilewright_emulator::{
+    Argument, Call, Emulator, GlobalMemory, LaneFault, RunLimits, RunReport, SemanticsTable, run,
+};
 use tilewright_kernel::Counts;
 
 fn report(warps: u32, text: &str) -> RunReport {
@@ -71,16 +73,16 @@ fn directions_have_their_own_bank_rows() {
 fn wavefronts_by_moving(addresses: &[u64], bytes: u64, phases: &[&[usize]]) -> u64 {
     let mut count = 0;
     for phase in phases {
-        let mut wanted: BTreeSet<(usize, u64)> = BTreeSet::new();
+        let mut required: BTreeSet<(usize, u64)> = BTreeSet::new();
         for &lane in *phase {
-            wanted.extend((addresses[lane]..addresses[lane] + bytes).map(|byte| (lane, byte / 4)));
+            required.extend((addresses[lane]..addresses[lane] + bytes).map(|byte| (lane, byte / 4)));
         }
-        while !wanted.is_empty() {
+        while !required.is_empty() {
             let mut given: BTreeMap<u64, u64> = BTreeMap::new();
-            for &(_, word) in &wanted {
+            for &(_, word) in &required {
                 given.entry(word % 8).or_insert(word);
             }
-            wanted.retain(|(_, word)| given[&(word % 8)] != *word);
+            required.retain(|(_, word)| given[&(word % 8)] != *word);
             count += 1;
         }
     }

@@ -4,7 +4,7 @@ use tilewright_testkit::emulator_target;
 
 use emulator_target::{body, kernel, run_body, target};
 use tilewright_emulator::{
-    Argument, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, SemanticsTable, OtherAccess, RunLimits, run,
+    Argument, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, OtherAccess, RunLimits, SemanticsTable, run,
 };
 use tilewright_kernel::{MemorySpace, Violation};
 use tilewright_target::Direction;

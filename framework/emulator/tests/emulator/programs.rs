@@ -92,7 +92,7 @@ fn whiles_nest_and_start_anew() {
            store %4, %8 align 4
          }}"
     );
-    let expected: Vec<u32> = (0..8).map(|lane| (0..=lane).map(|turn| turn + 1).sum()).collect();
+    let expected: Vec<u32> = (0..8).map(|lane| (0..=lane).map(|iteration| iteration + 1).sum()).collect();
     assert_eq!(words(&text, [1, 1, 1], 8), expected);
 }
 

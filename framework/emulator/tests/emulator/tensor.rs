@@ -5,7 +5,7 @@ use tilewright_testkit::emulator_target;
 use tilewright_testkit::tensor_rows;
 
 use emulator_target::{kernel, target};
-use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, SemanticsTable, RunLimits};
+use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable};
 use tilewright_kernel::Queue;
 use tilewright_target::{Instruction, InstructionKind, Operand, Semantics, TensorOperand};
 
@@ -134,16 +134,16 @@ fn what_was_stored_is_loaded() {
 #[test]
 fn columns_are_allotted_and_given_back() {
     assert!(matches!(fault(ALLOT), FaultKind::TensorLeft { columns: 8 }));
-    let body = |allotted: &str, freed: &str| {
+    let body = |allocated: &str, freed: &str| {
         format!(
-            "if %7 {{ tensor_allocate %6, {allotted}\n yield }} else {{ yield }}
+            "if %7 {{ tensor_allocate %6, {allocated}\n yield }} else {{ yield }}
              barrier block all
              %9: i32 = load %6 align 4
              if %7 {{ {freed}\n yield }} else {{ yield }}"
         )
     };
     passes(&body("32", "tensor_free %9, 32"));
-    for (allotted, freed, expected) in [
+    for (allocated, freed, expected) in [
         ("2", "", "a power of two from 4 to 32"),
         ("64", "", "a power of two from 4 to 32"),
         ("32", "tensor_allocate %6, 4", "0 are free"),
@@ -151,8 +151,8 @@ fn columns_are_allotted_and_given_back() {
         ("8", "tensor_free %3, 8", "not allotted so"),
         ("8", "tensor_free %9, 8\n tensor_free %9, 8", "not allotted so"),
     ] {
-        let found = message(&body(allotted, freed));
-        assert!(found.contains(expected), "{allotted} {freed}: {found}");
+        let found = message(&body(allocated, freed));
+        assert!(found.contains(expected), "{allocated} {freed}: {found}");
     }
 }
 

@@ -5,7 +5,7 @@ use tilewright_target::XorSwizzle;
 
 use super::parser::Parser;
 use crate::{
-    Element, Extent, Kernel, Launch, MAX_DEPTH, DerivedTensorMap, MemorySpace, Module, Outside, Parameter, Region,
+    DerivedTensorMap, Element, Extent, Kernel, Launch, MAX_DEPTH, MemorySpace, Module, Outside, Parameter, Region,
     SharedBuffer, Statement, TensorMap, Type, Value,
 };
 

@@ -6,7 +6,7 @@ use tilewright_layout::text::{Quoted, is_identifier};
 use tilewright_target::XorSwizzle;
 
 use super::operation::write_operation;
-use crate::{Extent, Kernel, DerivedTensorMap, Module, Region, Statement, TensorMap, Type, Value};
+use crate::{DerivedTensorMap, Extent, Kernel, Module, Region, Statement, TensorMap, Type, Value};
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

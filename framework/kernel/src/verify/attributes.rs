@@ -80,7 +80,7 @@ impl Checker<'_> {
         if op == Cast::Bits {
             return self.cast_bits(from, result);
         }
-        let wanted = match op {
+        let required = match op {
             Cast::Truncate => format!("integer(s) narrower than {from}"),
             Cast::FloatS | Cast::FloatU => "float(s)".to_owned(),
             Cast::IntS | Cast::IntU => "integer(s), not i1".to_owned(),
@@ -89,7 +89,7 @@ impl Checker<'_> {
             _ => format!("integer(s) wider than {from}"),
         };
         let goes = |to: Type| from.element().zip(to.element()).is_some_and(|(from, to)| op.goes(from, to));
-        let expected = format!("{} {wanted}", from.count());
+        let expected = format!("{} {required}", from.count());
         self.result_that(result, &expected, |to| to.count() == from.count() && goes(to))
     }
 

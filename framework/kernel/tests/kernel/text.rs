@@ -5,8 +5,8 @@ use ciborium::Value as Cbor;
 use proptest::prelude::*;
 use tilewright_kernel::text::parse;
 use tilewright_kernel::{
-    Atomic, Binary, Cast, Compare, DecodeError, Element, Exchange, Extent, Issuers, Kernel, Launch, MAX_DEPTH,
-    DerivedTensorMap, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Module, Op, Outside, Parameter, Queue, Region,
+    Atomic, Binary, Cast, Compare, DecodeError, DerivedTensorMap, Element, Exchange, Extent, Issuers, Kernel, Launch,
+    MAX_DEPTH, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Module, Op, Outside, Parameter, Queue, Region,
     Scope, SharedBuffer, SpecialRegister, Statement, TensorMap, Type, Unary, Value, decode, encode,
 };
 use tilewright_target::XorSwizzle;

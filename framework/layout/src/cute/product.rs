@@ -94,10 +94,10 @@ fn ranked(layout: &CuteLayout, rank: usize) -> Result<CuteLayout, CuteError> {
 pub fn tile_to_shape(block: &CuteLayout, shape: &IntTuple, order: Option<&IntTuple>) -> Result<CuteLayout, CuteError> {
     let rank = shape.rank().max(block.rank());
     let block = ranked(block, rank)?;
-    let mut wanted = shape.modes().iter().map(IntTuple::product).collect::<Result<Vec<_>, _>>()?;
-    wanted.resize(rank, 1);
+    let mut required = shape.modes().iter().map(IntTuple::product).collect::<Result<Vec<_>, _>>()?;
+    required.resize(rank, 1);
     let mut counts = Vec::new();
-    for (mode, number) in block.modes().iter().zip(wanted) {
+    for (mode, number) in block.modes().iter().zip(required) {
         let divisor = mode.size();
         if number == 0 || number % divisor != 0 {
             return Err(CuteError::NotDivisible { operation: "tile to shape", number, divisor });

@@ -8,7 +8,7 @@ use super::samples;
 use super::shared;
 use super::slice;
 use super::spelling;
-use crate::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, AttributeSyntax};
+use crate::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
 
 /// The neutral families.
 #[derive(Debug, Clone, Copy, Default)]

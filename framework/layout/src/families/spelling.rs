@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::cluster::{cluster_layout, row_major, share_of};
-use crate::{Dim, FamilyAttribute, FamilySpec, Numbers, Omitted, ParameterPlace, ParameterSyntax, AttributeSyntax};
+use crate::{AttributeSyntax, Dim, FamilyAttribute, FamilySpec, Numbers, Omitted, ParameterPlace, ParameterSyntax};
 
 pub(super) fn all() -> Vec<AttributeSyntax> {
     vec![blocked(), slice(), linear(), dot_operand(), swizzled_shared(), padded_shared(), shared_linear()]

@@ -19,4 +19,4 @@ pub use json::{layout_from_json, layout_to_json, spec_from_json, spec_to_json};
 pub use parse::LayoutNames;
 pub use parse::{parse_definitions, parse_spec};
 pub use respell::AttributeSyntaxes;
-pub use spelling::{Omitted, ParameterPlace, ParameterSyntax, AttributeSyntax};
+pub use spelling::{AttributeSyntax, Omitted, ParameterPlace, ParameterSyntax};

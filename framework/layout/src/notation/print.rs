@@ -2,7 +2,7 @@
 
 use super::case::camel_case;
 use super::parse::UNNAMED;
-use super::{ParameterPlace, ParameterSyntax, AttributeSyntax, AttributeSyntaxes};
+use super::{AttributeSyntax, AttributeSyntaxes, ParameterPlace, ParameterSyntax};
 use crate::text::{Quoted, is_identifier};
 use crate::{FamilyAttribute, FamilySpec};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::case::snake_case;
 use super::parse::UNNAMED;
-use super::{ParameterPlace, ParameterSyntax, AttributeSyntax};
+use super::{AttributeSyntax, ParameterPlace, ParameterSyntax};
 use crate::{Families, FamilyAttribute, FamilySpec, families};
 
 /// The spellings of some families, by which specs are written as text and brought to one form.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tilewright_layout::cute::{of_tensor, to_distributed, to_memory};
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{
-    Dim, Enlarged, FamilyAttribute, FamilySpec, Layout, LinearLayout, Share, Space, AttributeSyntaxes, parse_spec,
+    AttributeSyntaxes, Dim, Enlarged, FamilyAttribute, FamilySpec, Layout, LinearLayout, Share, Space, parse_spec,
     spec_from_json, spec_to_json,
 };
 

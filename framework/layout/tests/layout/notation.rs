@@ -9,8 +9,8 @@ use notation::check_round_trip;
 use serde_json::Value;
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{
-    Families, FamilyAttribute, FamilyError, FamilySpec, Layout, ParameterPlace, ParameterSyntax, AttributeSyntax, AttributeSyntaxes,
-    parse_definitions, parse_spec, spec_to_json,
+    AttributeSyntax, AttributeSyntaxes, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, ParameterPlace,
+    ParameterSyntax, parse_definitions, parse_spec, spec_to_json,
 };
 
 const LAYOUTS: &str = include_str!("../data/layouts.jsonl");

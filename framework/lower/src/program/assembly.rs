@@ -7,7 +7,7 @@ use tilewright_layout::Dim;
 use tilewright_tile::Op;
 
 use super::error::Lowered;
-use super::held::{Held, Registers};
+use super::lowered::{LoweredValue, Registers};
 use super::lowering::Lowering;
 use super::types::carrier;
 
@@ -54,8 +54,8 @@ pub(super) fn assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     }
     for (&result, values) in operation.results.iter().zip(results) {
         match &layout {
-            Some(layout) => lowering.hold(result, Held::Tensor(Registers::new(layout.clone(), values))),
-            None => lowering.hold(result, Held::Scalar(values[0])),
+            Some(layout) => lowering.hold(result, LoweredValue::Tensor(Registers::new(layout.clone(), values))),
+            None => lowering.hold(result, LoweredValue::Scalar(values[0])),
         }
     }
     Ok(())

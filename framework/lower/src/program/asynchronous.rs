@@ -13,7 +13,7 @@ use tilewright_plan::movement::{GlobalPlace, PointerCopy, PointerCopySpec, plan_
 use tilewright_tile::{Op, Value};
 
 use super::error::{Lowered, Reason};
-use super::held::Held;
+use super::lowered::LoweredValue;
 use super::lowering::{Copies, Lowering};
 use super::memory::Groups;
 use super::places::idle_registers;
@@ -81,7 +81,7 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         }
         _ => {}
     }
-    lowering.give(op, Held::Token)
+    lowering.give(op, LoweredValue::Token)
 }
 
 fn copied(lowering: &mut Lowering<'_>, op: Op, copy: &PointerCopy) -> Lowered<()> {
@@ -105,17 +105,17 @@ fn copied(lowering: &mut Lowering<'_>, op: Op, copy: &PointerCopy) -> Lowered<()
 pub(super) fn finished(lowering: &mut Lowering<'_>) {
     let body = lowering.body;
     let entry: &[_] = body.blocks(body.root()).first().map_or(&[], |&entry| body.ops(entry));
-    let (mut open, mut closed) = (false, false);
+    let (mut open, mut rejected) = (false, false);
     for op in body.walk(body.root()) {
         match body.op(op).name() {
             COPY => open |= lowering.copies.contains_key(&op),
-            COMMIT => closed |= std::mem::take(&mut open),
+            COMMIT => rejected |= std::mem::take(&mut open),
             // One that some turns or choices pass by says nothing.
-            WAIT if entry.contains(&op) && lowering.number(op, "num") == Ok(0) => closed = false,
+            WAIT if entry.contains(&op) && lowering.number(op, "num") == Ok(0) => rejected = false,
             _ => {}
         }
     }
-    if open || closed {
+    if open || rejected {
         all_landed(lowering);
     }
 }

@@ -10,9 +10,11 @@ use tilewright_tile::op::name::tw;
 use crate::shared_memory::Access;
 use tilewright_assign::LaunchConfig;
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_kernel::{Extent, DerivedTensorMap, Parameter, Value};
+use tilewright_kernel::{DerivedTensorMap, Extent, Parameter, Value};
 use tilewright_layout::{Dim, Layout};
-use tilewright_plan::movement::{AxisStride, TensorCopy, TensorCopySource, AsyncCopySpec, GlobalTensor, plan_tensor_copy};
+use tilewright_plan::movement::{
+    AsyncCopySpec, AxisStride, GlobalTensor, TensorCopy, TensorCopySource, plan_tensor_copy,
+};
 use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::transform::outside;
 use tilewright_tile::{self as tile, Body, Op, ValueOrigin};
@@ -135,11 +137,11 @@ pub(super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         placed_at(lowering, value)
     };
     let (buffer, mbarrier) = (at("dst")?, at("mbarrier")?);
-    let acts = lowering.optional(op, "acts").map(|acts| lowering.scalar(acts)).transpose()?;
+    let active = lowering.optional(op, "acts").map(|active| lowering.scalar(active)).transpose()?;
     lowering.accesses(Access::Copy);
     let map = lowering.builder.parameter(number);
-    by_first(&mut lowering.builder, acts, |builder| {
-        copy.emit_boxes(builder, buffer, TensorCopySource { map, origin: &origin }, mbarrier);
+    by_first(&mut lowering.builder, active, |builder| {
+        copy.emit_tensor_copies(builder, buffer, TensorCopySource { map, origin: &origin }, mbarrier);
     });
     Ok(())
 }

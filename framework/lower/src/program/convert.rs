@@ -7,7 +7,7 @@ use tilewright_layout::LinearLayout;
 use tilewright_plan::movement::{self, Plan};
 
 use super::error::Lowered;
-use super::held::Registers;
+use super::lowered::Registers;
 use super::lowering::Lowering;
 use super::types::{integer, stored};
 

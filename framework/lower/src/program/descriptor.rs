@@ -13,7 +13,7 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::{self as tile, Op};
 
 use super::error::{Lowered, Reason};
-use super::held::{Described, Held, Registers};
+use super::lowered::{Described, LoweredValue, Registers};
 use super::lowering::Lowering;
 use super::memory::{Groups, both, from_memory, to_memory};
 use super::places::idle_registers;
@@ -39,13 +39,14 @@ pub(super) fn made(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let pads_with_nan = lowering.word(op, "padding") == Some("nan");
     let last_multiple = operation.operand_group(1).last().map_or(1, |&size| divisor(lowering, size));
     let (sizes, strides) = (sizes.into(), strides.into());
-    let acts = lowering.builder.constant(TRUTH, 1);
-    lowering.give(op, Held::Descriptor(Described { pointer, acts, sizes, strides, last_multiple, pads_with_nan }))
+    let active = lowering.builder.constant(TRUTH, 1);
+    lowering
+        .give(op, LoweredValue::Descriptor(Described { pointer, active, sizes, strides, last_multiple, pads_with_nan }))
 }
 
 pub(super) fn described(lowering: &Lowering<'_>, op: Op) -> Lowered<Described> {
-    match lowering.held(lowering.operand(op, 0)?)? {
-        Held::Descriptor(of) => Ok(of.clone()),
+    match lowering.lowered(lowering.operand(op, 0)?)? {
+        LoweredValue::Descriptor(of) => Ok(of.clone()),
         _ => Err(Reason::malformed("a tensor descriptor is expected")),
     }
 }
@@ -264,11 +265,11 @@ pub(super) fn each_once(
     places: &[Part],
     mut act: impl FnMut(&mut Builder, Value, &[Value], Option<Value>),
 ) {
-    let acts = lowering.acts(&tensor.layout);
+    let active = lowering.active(&tensor.layout);
     let idle = idle_registers(&tensor.layout) as usize;
     for Part { registers, pointer, inside } in places.iter().filter(|part| part.registers[0] & idle == 0) {
         let builder = &mut lowering.builder;
-        let predicate = both(builder, acts, Some(*inside));
+        let predicate = both(builder, active, Some(*inside));
         let values: Vec<Value> = registers.iter().map(|&register| tensor.values[register]).collect();
         act(builder, *pointer, &values, predicate);
     }

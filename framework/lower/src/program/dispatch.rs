@@ -4,7 +4,7 @@ use tilewright_tile::op::name::{scf, tt, ttg};
 use tilewright_tile::{Op, Operation};
 
 use super::error::{LowerError, Lowered, Reason};
-use super::held::Held;
+use super::lowered::LoweredValue;
 use super::lowering::Lowering;
 use super::{
     along, assembly, asynchronous, boxes, control, descriptor, descriptor_reduction, dot, groups, halves, indexed,
@@ -104,9 +104,9 @@ impl Lowering<'_> {
             ("tw", "await_products") => pending::awaited(self, op),
             ("tw", "load_box") => boxes::load(self, op),
             // The kernel has the map as a parameter.
-            ("tw", "mapped") => self.give(op, Held::Token),
+            ("tw", "mapped") => self.give(op, LoweredValue::Token),
             ("tw", own) if own.starts_with("mbarrier_") => mbarrier::operation(self, op),
-            ("tw", "descriptor_acts") => moved::acts(self, op),
+            ("tw", "descriptor_acts") => moved::active(self, op),
             ("cf", "assert") => report::assert(self, op),
             _ => Err(unknown()),
         }

@@ -13,7 +13,7 @@ use tilewright_tile::marks::IN_PLACE;
 use tilewright_tile::{self as tile, Attribute, Op};
 
 use super::error::{Lowered, Reason};
-use super::held::{Held, Registers};
+use super::lowered::{LoweredValue, Registers};
 use super::lowering::Lowering;
 use super::pending;
 use super::places::mapped;
@@ -38,17 +38,17 @@ pub(super) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let of = Matrices { plan: &plan, batches: planned.batches, places };
     let sides = [of.factor(lowering, op, 0)?, of.factor(lowering, op, 1)?];
     let scales = [of.scales(lowering, op, 0)?, of.scales(lowering, op, 1)?];
-    let sums = Arc::new(planned.sums.clone());
+    let accumulator = Arc::new(planned.accumulator.clone());
     let initial = lowering.optional(op, "c").ok_or_else(|| Reason::malformed("the sums are missing"))?;
     let initial = lowering.tensor(initial)?;
     let element = lowering.builder.type_of(initial.values[0]);
-    let initial = lowering.convert(&initial, &sums)?;
+    let initial = lowering.convert(&initial, &accumulator)?;
     let initial: Vec<Value> = initial.iter().map(|&value| lowering.as_word(value)).collect();
     let values = of.emit(lowering, sides, scales, &initial);
     let values: Vec<Value> = values.into_iter().map(|value| lowering.typed_word(value, element)).collect();
-    let wanted = lowering.result_layout(op)?;
-    let values = lowering.convert(&Registers::new(sums, values), &wanted)?;
-    lowering.give(op, Held::Tensor(Registers::new(wanted, values)))
+    let required = lowering.result_layout(op)?;
+    let values = lowering.convert(&Registers::new(accumulator, values), &required)?;
+    lowering.give(op, LoweredValue::Tensor(Registers::new(required, values)))
 }
 
 /// The plan that reads factors where they lie, and where that is.
@@ -62,7 +62,7 @@ fn in_place(lowering: &Lowering<'_>, op: Op, plan: Contraction) -> Lowered<(Cont
         };
         if lowering.attribute(load, IN_PLACE).is_some() {
             let (whole, memory) = shared::whole(lowering, lowering.operand(load, 0)?)?;
-            plan = plan.reading(side, &memory)?;
+            plan = plan.descriptor_match(side, &memory)?;
             places[side] = Some(whole);
         }
     }
@@ -127,9 +127,9 @@ impl Matrices<'_> {
             let [rows, columns] = [1, 2].map(|axis| 1u64 << tensor.layout.out_bits(Dim::tensor(axis)));
             of_one = mapped(&tensor.layout, &[rows, columns], |place| place[1..].to_vec())?;
             of_one = of_one.remove_zero_bases(Dim::REGISTER);
-            let wanted = self.of_all(&of_one)?;
-            let values = lowering.convert(&tensor, &wanted)?;
-            tensor = Registers::new(wanted, values);
+            let required = self.of_all(&of_one)?;
+            let values = lowering.convert(&tensor, &required)?;
+            tensor = Registers::new(required, values);
         }
         let store = self.plan.factor_store(side, &of_one, lowering.machine.context)?;
         let store = store.ok_or_else(|| Reason::malformed("the unit does not read this factor from memory"))?;
@@ -182,10 +182,11 @@ impl Matrices<'_> {
                 }
                 builder.barrier(Scope::Block);
             }
-            let sums = self.plan.begin(builder, Some(&of(initial, batch)));
+            let accumulator = self.plan.begin(builder, Some(&of(initial, batch)));
             let own = [of(&scales[0], batch), of(&scales[1], batch)];
-            let sums = self.plan.emit_whole(builder, [&factors[0], &factors[1]], [&own[0], &own[1]], sums);
-            results.extend(self.plan.end(builder, sums));
+            let accumulator =
+                self.plan.emit_whole(builder, [&factors[0], &factors[1]], [&own[0], &own[1]], accumulator);
+            results.extend(self.plan.end(builder, accumulator));
         }
         results
     }
@@ -200,10 +201,10 @@ fn operand(lowering: &Lowering<'_>, op: Op, group: &str) -> Lowered<Registers> {
 /// An element as an integer of its stored width.
 fn word(lowering: &mut Lowering<'_>, value: Value, number: ElementType) -> Value {
     let word = lowering.as_word(value);
-    let wanted: Type = integer(number.stored_bits().max(8));
+    let required: Type = integer(number.stored_bits().max(8));
     let have = lowering.builder.type_of(word);
-    if have.bits() == wanted.bits() {
+    if have.bits() == required.bits() {
         return word;
     }
-    lowering.builder.cast(if have.bits() < wanted.bits() { Cast::ExtendU } else { Cast::Truncate }, word, wanted)
+    lowering.builder.cast(if have.bits() < required.bits() { Cast::ExtendU } else { Cast::Truncate }, word, required)
 }

@@ -16,7 +16,7 @@ use super::boxes::Asked;
 use super::error::{LowerError, Lowered, Reason};
 use super::fixed_plans::FixedPlans;
 use super::groups::{self, Groups};
-use super::held::{Described, Held, Registers};
+use super::lowered::{Described, LoweredValue, Registers};
 use super::lowering::Lowering;
 use super::memory::{from_memory, to_memory};
 use super::pending;
@@ -87,18 +87,18 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
     for &argument in arguments {
         match body.ty(argument) {
             tile::TileType::Descriptor(descriptor) => {
-                let acts = lowering.builder.constant(Type::Scalar(Element::I1), 1);
-                let held = described(&mut values, acts, descriptor.shape.len());
-                lowering.hold(argument, held);
+                let active = lowering.builder.constant(Type::Scalar(Element::I1), 1);
+                let lowered = described(&mut values, active, descriptor.shape.len());
+                lowering.hold(argument, lowered);
             }
             tile::TileType::Tensor(_) => {
                 values.pop();
-                let held = lowering.read_tensor(argument, numbers[&argument]).map_err(failed)?;
-                lowering.hold(argument, Held::Tensor(held));
+                let lowered = lowering.read_tensor(argument, numbers[&argument]).map_err(failed)?;
+                lowering.hold(argument, LoweredValue::Tensor(lowered));
             }
             _ => {
                 if let Some(value) = values.pop() {
-                    let value = told(&mut lowering.builder, body.ty(argument), value);
+                    let value = annotations(&mut lowering.builder, body.ty(argument), value);
                     lowering.hold_uniform(argument, value);
                 }
             }
@@ -115,7 +115,7 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
     lowering.copies = asynchronous::planned(&mut lowering);
     if lowering.has_groups() {
         groups::lowered(&mut lowering, entry, &machines)?;
-        lowering.told.partings = lowering.groups.conditions().to_vec();
+        lowering.annotations.partings = lowering.groups.conditions().to_vec();
     } else {
         let end = lowering.block(entry)?;
         asynchronous::finished(&mut lowering);
@@ -127,10 +127,10 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
     }
     let (kernel, most) = (lowering.builder.finish(), program.machine.context.scratch_bytes);
     let mut kernel = match program.plans.is_empty() {
-        true => shared_memory::placed(kernel, &lowering.told, most),
-        false => shared_memory::placed_apart(kernel, &lowering.told),
+        true => shared_memory::placed(kernel, &lowering.annotations, most),
+        false => shared_memory::placed_apart(kernel, &lowering.annotations),
     };
-    if !lowering.told.partings.is_empty() {
+    if !lowering.annotations.partings.is_empty() {
         lowering.groups.resolve(&mut kernel);
     }
     Ok(kernel)
@@ -168,7 +168,7 @@ fn stored_alone(ty: Type) -> Type {
 }
 
 /// The argument that a parameter stands for.
-fn told(builder: &mut Builder, ty: &tile::TileType, value: Value) -> Value {
+fn annotations(builder: &mut Builder, ty: &tile::TileType, value: Value) -> Value {
     if *ty != tile::TileType::BOOLEAN {
         return value;
     }
@@ -190,13 +190,13 @@ fn parameters_of(name: &str, ty: &tile::TileType) -> Lowered<Vec<(String, Type)>
 }
 
 /// The descriptor whose parts come next, the first at the end.
-fn described(values: &mut Vec<Value>, acts: Value, rank: usize) -> Held {
+fn described(values: &mut Vec<Value>, active: Value, rank: usize) -> LoweredValue {
     let mut next = |count: usize| -> Vec<Value> { (0..count).filter_map(|_| values.pop()).collect() };
     let pointer = next(1);
     let (sizes, strides) = (next(rank), next(rank));
-    Held::Descriptor(Described {
+    LoweredValue::Descriptor(Described {
         pointer: pointer.first().copied().unwrap_or(Value(0)),
-        acts,
+        active,
         sizes: sizes.into(),
         strides: strides.into(),
         last_multiple: 1,

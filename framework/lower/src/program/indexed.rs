@@ -34,11 +34,11 @@ pub(super) fn scattered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let values = lowering.optional(op, "values").ok_or_else(|| Reason::malformed("its values are missing"))?;
     let tensor = lowering.tensor(values)?;
     let (pointers, _) = pointers(lowering, op, lowering.operand(op, 0)?, &tensor.layout)?;
-    let (acts, idle) = (lowering.acts(&tensor.layout), idle_registers(&tensor.layout) as usize);
+    let (active, idle) = (lowering.active(&tensor.layout), idle_registers(&tensor.layout) as usize);
     lowering.accesses(Access::Store);
     for (register, pointer) in pointers.into_iter().enumerate().filter(|(register, _)| register & idle == 0) {
         let word = to_memory(&mut lowering.builder, tensor.values[register]);
-        lowering.builder.store(pointer, 0, word, acts);
+        lowering.builder.store(pointer, 0, word, active);
     }
     Ok(())
 }
@@ -52,7 +52,7 @@ pub(super) fn combined(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let mask = lowering.optional(op, "mask");
     let masks = mask.map(|mask| lowering.spread(mask, &tensor.layout)).transpose()?;
     let (pointers, _) = pointers(lowering, op, lowering.operand(op, 0)?, &tensor.layout)?;
-    let (acts, idle) = (lowering.acts(&tensor.layout), idle_registers(&tensor.layout) as usize);
+    let (active, idle) = (lowering.active(&tensor.layout), idle_registers(&tensor.layout) as usize);
     let (order, scope) = (MemoryOrder::Relaxed, MemoryScope::Block);
     lowering.accesses(Access::Store);
     let mut before: Vec<Value> = Vec::with_capacity(pointers.len());
@@ -62,7 +62,7 @@ pub(super) fn combined(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             continue;
         }
         let value = tensor.values[register];
-        let predicate = both(&mut lowering.builder, acts, masks.as_ref().map(|masks| masks[register]));
+        let predicate = both(&mut lowering.builder, active, masks.as_ref().map(|masks| masks[register]));
         let ty = lowering.builder.type_of(value);
         let op = KernelOp::AtomicRmw { op: kind, pointer, value, predicate, order, scope };
         before.push(lowering.builder.value(ty, op));
@@ -71,10 +71,10 @@ pub(super) fn combined(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     if !lowering.is_used(result) {
         return lowering.give_tensor(op, tensor.layout.clone(), before);
     }
-    let before = lowering.handed_out(&tensor.layout, acts, &before)?;
-    let wanted = lowering.result_layout(op)?;
-    let before = lowering.convert(&super::held::Registers::new(tensor.layout.clone(), before), &wanted)?;
-    lowering.give_tensor(op, wanted, before.to_vec())
+    let before = lowering.handed_out(&tensor.layout, active, &before)?;
+    let required = lowering.result_layout(op)?;
+    let before = lowering.convert(&super::lowered::Registers::new(tensor.layout.clone(), before), &required)?;
+    lowering.give_tensor(op, required, before.to_vec())
 }
 
 /// Where the element of each register of a layout is, by the operation's indices along its axis.

@@ -5,7 +5,7 @@ use tilewright_tile::Op;
 use tilewright_tile::op::name::tt;
 
 use super::error::{Lowered, Reason};
-use super::held::Held;
+use super::lowered::LoweredValue;
 use super::lowering::Lowering;
 
 /// The number of the program along an axis, or how many there are.
@@ -27,7 +27,7 @@ pub(super) fn program(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 /// The number of the running warp.
 pub(super) fn warp(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let value = lowering.builder.special(SpecialRegister::Warp);
-    lowering.give(op, Held::Scalar(value))
+    lowering.give(op, LoweredValue::Scalar(value))
 }
 
 /// A barrier of the block, which what was written to global memory is seen behind too where the program says so.

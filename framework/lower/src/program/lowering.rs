@@ -7,18 +7,18 @@ use tilewright_assign::LaunchConfig;
 use tilewright_assign::layouts::LayoutCache;
 use tilewright_kernel::{Builder, Element, Launch, MathFunction, Scope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{TensorCopy, PointerCopy, Thread};
+use tilewright_plan::movement::{PointerCopy, TensorCopy, Thread};
 use tilewright_tile::facts::AxisInfoMap;
 use tilewright_tile::marks::IN_PLACE;
 use tilewright_tile::{self as tile, Attribute, Body, Op};
 
-use crate::shared_memory::{Access, Part, Told};
+use crate::shared_memory::{Access, Annotations, Part};
 
 use super::entry::LoweringInput;
 use super::error::{LowerError, Lowered, Reason};
 use super::fixed_plans::FixedPlans;
 use super::groups::Groups;
-use super::held::{Held, Registers};
+use super::lowered::{LoweredValue, Registers};
 use super::pending::Pending;
 use super::types::carrier;
 
@@ -40,7 +40,7 @@ pub(super) struct Lowering<'a> {
     pub launch: Launch,
     pub builder: Builder,
     /// The program's own tensors in shared memory.
-    pub told: Told,
+    pub annotations: Annotations,
     /// The copies that go on while the program does.
     pub copies: Copies,
     /// The copies of boxes, which do too.
@@ -52,7 +52,7 @@ pub(super) struct Lowering<'a> {
     /// The products that go on while the program does.
     pub pending: Pending,
     /// What stands for each value of the function.
-    held: Vec<Option<Held>>,
+    lowered: Vec<Option<LoweredValue>>,
     /// How often each value is used.
     uses: Vec<u32>,
     /// Whether units read the program's own tensors in shared memory through a proxy.
@@ -77,13 +77,13 @@ impl<'a> Lowering<'a> {
             machine,
             launch,
             builder,
-            told: Told::default(),
+            annotations: Annotations::default(),
             copies: Copies::new(),
             boxes: Boxes::new(),
             groups: Groups::default(),
             buffers: HashMap::new(),
             pending: Pending::default(),
-            held: Vec::new(),
+            lowered: Vec::new(),
             uses: Vec::new(),
             by_proxy: false,
             uniform: HashSet::new(),
@@ -124,23 +124,23 @@ impl<'a> Lowering<'a> {
     }
 
     /// What stands for a value.
-    pub(super) fn held(&self, value: tile::Value) -> Lowered<&Held> {
-        let held = self.held.get(value.index()).and_then(Option::as_ref);
-        held.ok_or_else(|| Reason::malformed("an operand is used before it is there"))
+    pub(super) fn lowered(&self, value: tile::Value) -> Lowered<&LoweredValue> {
+        let lowered = self.lowered.get(value.index()).and_then(Option::as_ref);
+        lowered.ok_or_else(|| Reason::malformed("an operand is used before it is there"))
     }
 
     /// Says what stands for a value.
-    pub(super) fn hold(&mut self, value: tile::Value, held: Held) {
-        if self.held.len() <= value.index() {
-            self.held.resize(value.index() + 1, None);
+    pub(super) fn hold(&mut self, value: tile::Value, lowered: LoweredValue) {
+        if self.lowered.len() <= value.index() {
+            self.lowered.resize(value.index() + 1, None);
         }
-        self.held[value.index()] = Some(held);
+        self.lowered[value.index()] = Some(lowered);
     }
 
     /// Says that a scalar stands for a value, which is the same in all lanes of the block.
     pub(super) fn hold_uniform(&mut self, value: tile::Value, scalar: Value) {
         self.uniform.insert(scalar);
-        self.hold(value, Held::Scalar(scalar));
+        self.hold(value, LoweredValue::Scalar(scalar));
     }
 
     /// Says that a scalar that lanes found for themselves stands for a value, which is the same in all of them: the block's
@@ -190,34 +190,34 @@ impl<'a> Lowering<'a> {
     /// The same of one tensor of an allocation of several.
     pub(super) fn accesses_part(&mut self, access: Access, part: Option<Part>) {
         let mark = self.builder.constant(Type::Scalar(Element::I1), 0);
-        self.told.accesses.insert(mark, (access, part));
+        self.annotations.accesses.insert(mark, (access, part));
     }
 
     /// Says what the only result of an operation is.
-    pub(super) fn give(&mut self, op: Op, held: Held) -> Lowered<()> {
+    pub(super) fn give(&mut self, op: Op, lowered: LoweredValue) -> Lowered<()> {
         let result = self.body.op(op).results.first().copied();
         let result = result.ok_or_else(|| Reason::malformed("it has no result"))?;
-        self.hold(result, held);
+        self.hold(result, lowered);
         Ok(())
     }
 
     /// Says what the only result, a tensor, is in registers of the layout that its type names.
     pub(super) fn give_tensor(&mut self, op: Op, layout: Arc<LinearLayout>, values: Vec<Value>) -> Lowered<()> {
-        self.give(op, Held::Tensor(Registers::new(layout, values)))
+        self.give(op, LoweredValue::Tensor(Registers::new(layout, values)))
     }
 
     /// A scalar operand.
     pub(super) fn scalar(&self, value: tile::Value) -> Lowered<Value> {
-        match self.held(value)? {
-            Held::Scalar(value) => Ok(*value),
+        match self.lowered(value)? {
+            LoweredValue::Scalar(value) => Ok(*value),
             _ => Err(Reason::malformed("a scalar is expected")),
         }
     }
 
     /// A tensor operand.
     pub(super) fn tensor(&self, value: tile::Value) -> Lowered<Registers> {
-        match self.held(value)? {
-            Held::Tensor(registers) => Ok(registers.clone()),
+        match self.lowered(value)? {
+            LoweredValue::Tensor(registers) => Ok(registers.clone()),
             _ => Err(Reason::malformed("a tensor is expected")),
         }
     }
@@ -225,9 +225,9 @@ impl<'a> Lowering<'a> {
     /// The registers of a tensor operand in a layout; of a scalar, itself for each register.
     pub(super) fn spread(&mut self, value: tile::Value, layout: &Arc<LinearLayout>) -> Lowered<Arc<[Value]>> {
         let registers = 1usize << layout.in_bits(Dim::REGISTER);
-        match self.held(value)? {
-            Held::Scalar(value) => Ok(vec![*value; registers].into()),
-            Held::Tensor(tensor) => {
+        match self.lowered(value)? {
+            LoweredValue::Scalar(value) => Ok(vec![*value; registers].into()),
+            LoweredValue::Tensor(tensor) => {
                 let tensor = tensor.clone();
                 self.convert(&tensor, layout)
             }

@@ -21,7 +21,7 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         return Err(Reason::unsupported("the target has no mbarriers that its warps wait at"));
     }
     let pointer = placed_at(lowering, lowering.operand(op, 0)?)?;
-    let acts = lowering.optional(op, "acts").map(|acts| lowering.scalar(acts)).transpose()?;
+    let active = lowering.optional(op, "acts").map(|active| lowering.scalar(active)).transpose()?;
     match lowering.body.op(op).name() {
         INIT => {
             let arrivals = count(lowering, op, "count")?;
@@ -35,25 +35,25 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         }
         tw::MBARRIER_ARRIVE if lowering.attribute(op, EVERY_WARP).is_some() => {
             let arrivals = count(lowering, op, "count")?;
-            where_holds(&mut lowering.builder, acts, |builder| {
+            where_holds(&mut lowering.builder, active, |builder| {
                 (0..arrivals).for_each(|_| builder.mbarrier_arrive(pointer, 0));
             });
         }
         tw::MBARRIER_ARRIVE => {
             let arrivals = count(lowering, op, "count")?;
             lowering.builder.barrier(Scope::Block);
-            by_first(&mut lowering.builder, acts, |builder| {
+            by_first(&mut lowering.builder, active, |builder| {
                 (0..arrivals).for_each(|_| builder.mbarrier_arrive(pointer, 0));
             });
         }
         tw::MBARRIER_WAIT => {
             let phase = lowering.scalar(lowering.operand(op, 1)?)?;
             let phase = lowering.builder.binary_const(Binary::And, phase, 1);
-            where_holds(&mut lowering.builder, acts, |builder| builder.mbarrier_wait(pointer, phase));
+            where_holds(&mut lowering.builder, active, |builder| builder.mbarrier_wait(pointer, phase));
         }
         tw::MBARRIER_EXPECT => {
             let bytes = count(lowering, op, "bytes")?;
-            by_first(&mut lowering.builder, acts, |builder| builder.mbarrier_arrive(pointer, bytes));
+            by_first(&mut lowering.builder, active, |builder| builder.mbarrier_arrive(pointer, bytes));
         }
         // The memory is nothing else's before the kernel ends.
         tw::MBARRIER_INVALIDATE => {}
@@ -88,11 +88,11 @@ fn another_follows(lowering: &Lowering<'_>, op: Op) -> bool {
 }
 
 /// Writes what the first warp of the group does, where a condition holds too.
-pub(super) fn by_first(builder: &mut Builder, acts: Option<Value>, act: impl FnOnce(&mut Builder)) {
+pub(super) fn by_first(builder: &mut Builder, active: Option<Value>, act: impl FnOnce(&mut Builder)) {
     let warp = builder.special(SpecialRegister::Warp);
     let zero = builder.i32(0);
     let first = builder.compare(Compare::Eq, warp, zero);
-    let first = acts.map_or(first, |acts| builder.binary(Binary::And, first, acts));
+    let first = active.map_or(first, |active| builder.binary(Binary::And, first, active));
     where_holds(builder, Some(first), act);
 }
 

@@ -1,6 +1,6 @@
 //! Tile programs as kernel IR: a function whose tensors have layouts becomes one kernel.
 //!
-//! A tensor is one scalar of the kernel IR for each register of its layout ([`held`]). Elementwise operations are done register
+//! A tensor is one scalar of the kernel IR for each register of its layout ([`lowered`]). Elementwise operations are done register
 //! by register ([`scalar`]); operations on shapes only say in which layout their operand must be for each register of
 //! the result to be one of its own ([`shape`]), and a conversion is made where it is another; what crosses lanes is
 //! planned by [`tilewright_plan::movement`], products by [`tilewright_plan::contract`].
@@ -22,9 +22,9 @@ mod error;
 mod fixed_plans;
 mod groups;
 mod halves;
-mod held;
 mod indexed;
 mod launch;
+mod lowered;
 mod lowering;
 mod mbarrier;
 mod memory;

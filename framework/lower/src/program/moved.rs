@@ -5,14 +5,14 @@ use tilewright_tile::Op;
 
 use super::descriptor::{described, divisor, scalars};
 use super::error::{Lowered, Reason};
-use super::held::{Described, Held};
+use super::lowered::{Described, LoweredValue};
 use super::lowering::Lowering;
 use super::types::{carrier, stored};
 
 const WIDE: Type = Type::Scalar(Element::I64);
 
 /// `tw.moved_descriptor`: its tensor begins `offsets` elements further along each axis; sizes are the old ones, or `bounds`, or, where it
-/// says `clamp_bounds`, what is left of the old ones. Where `acts` is zero it copies nothing.
+/// says `clamp_bounds`, what is left of the old ones. Where `active` is zero it copies nothing.
 pub(super) fn moved(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let of = described(lowering, op)?;
     let (offsets, bounds) = (scalars(lowering, op, "offsets")?, scalars(lowering, op, "bounds")?);
@@ -30,17 +30,17 @@ pub(super) fn moved(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     } else {
         of.sizes.clone()
     };
-    let acts = match scalars(lowering, op, "acts")?.first() {
-        Some(&acts) => {
+    let active = match scalars(lowering, op, "acts")?.first() {
+        Some(&active) => {
             let zero = lowering.builder.i32(0);
-            lowering.builder.compare(Compare::Ne, acts, zero)
+            lowering.builder.compare(Compare::Ne, active, zero)
         }
-        None => of.acts,
+        None => of.active,
     };
     let operation = lowering.body.op(op);
     let last = |group: usize| operation.operand_group(group).last().map(|&value| divisor(lowering, value));
     let last_multiple = [last(1), last(2)].into_iter().flatten().fold(of.last_multiple, u64::min);
-    lowering.give(op, Held::Descriptor(Described { pointer, sizes, acts, last_multiple, ..of }))
+    lowering.give(op, LoweredValue::Descriptor(Described { pointer, sizes, active, last_multiple, ..of }))
 }
 
 /// The address of the first element, some elements further along each axis.
@@ -69,7 +69,7 @@ fn left(lowering: &mut Lowering<'_>, size: Value, offset: Value) -> Value {
 }
 
 /// `tw.descriptor_acts`: whether a descriptor copies anything.
-pub(super) fn acts(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+pub(super) fn active(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let of = described(lowering, op)?;
-    lowering.give(op, Held::Scalar(of.acts))
+    lowering.give(op, LoweredValue::Scalar(of.active))
 }

@@ -43,7 +43,7 @@ impl Lowering<'_> {
 
     /// Whether this thread is the one of all that hold the same elements that acts for them; `None` where none holds
     /// the same as another.
-    pub(super) fn acts(&mut self, layout: &LinearLayout) -> Option<Value> {
+    pub(super) fn active(&mut self, layout: &LinearLayout) -> Option<Value> {
         let idle = idle_threads(layout);
         let thread = self.thread();
         thread.all_zero(&mut self.builder, idle)
@@ -57,8 +57,8 @@ impl Lowering<'_> {
     }
 }
 
-fn free_bits(layout: &LinearLayout, wanted: Dim) -> u64 {
-    layout.free_variable_masks().into_iter().find(|(dim, _)| *dim == wanted).map_or(0, |(_, mask)| mask)
+fn free_bits(layout: &LinearLayout, required: Dim) -> u64 {
+    layout.free_variable_masks().into_iter().find(|(dim, _)| *dim == required).map_or(0, |(_, mask)| mask)
 }
 
 /// The bits of a thread's index (lanes, then warps) that must be zero in the one that acts.

@@ -4,16 +4,16 @@ use tilewright_kernel::{Op as KernelOp, Value};
 use tilewright_tile::{Attribute, Op};
 
 use super::error::{Lowered, Reason};
-use super::held::Held;
+use super::lowered::LoweredValue;
 use super::lowering::Lowering;
 
 /// Every element is true, or the run ends.
 pub(super) fn assert(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let value = lowering.operand(op, 0)?;
     let message = lowering.word(op, "message").or(lowering.word(op, "msg")).unwrap_or_default().to_owned();
-    let conditions: Vec<Value> = match lowering.held(value)? {
-        Held::Scalar(condition) => vec![*condition],
-        Held::Tensor(tensor) => tensor.values.to_vec(),
+    let conditions: Vec<Value> = match lowering.lowered(value)? {
+        LoweredValue::Scalar(condition) => vec![*condition],
+        LoweredValue::Tensor(tensor) => tensor.values.to_vec(),
         _ => return Err(Reason::malformed("a truth value is expected")),
     };
     let mut done: Vec<Value> = Vec::new();
@@ -32,9 +32,9 @@ pub(super) fn print(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let hex = lowering.attribute(op, "hex").is_some_and(|hex| *hex == Attribute::Bool(true));
     let mut values = Vec::new();
     for &operand in &lowering.body.op(op).operands {
-        match lowering.held(operand)? {
-            Held::Scalar(value) => values.push(*value),
-            Held::Tensor(tensor) => values.extend(tensor.values.iter().copied()),
+        match lowering.lowered(operand)? {
+            LoweredValue::Scalar(value) => values.push(*value),
+            LoweredValue::Tensor(tensor) => values.extend(tensor.values.iter().copied()),
             _ => return Err(Reason::unsupported("only numbers and tensors of them are printed")),
         }
     }

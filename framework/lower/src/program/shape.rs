@@ -10,7 +10,7 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::{Attribute, Op};
 
 use super::error::{Lowered, Reason};
-use super::held::{Held, Registers};
+use super::lowered::{LoweredValue, Registers};
 use super::lowering::Lowering;
 use super::places::{mapped, of_row_major, row_major, thread_columns};
 
@@ -53,10 +53,10 @@ fn viewed(lowering: &mut Lowering<'_>, op: Op, source: impl Fn(&[u64]) -> Vec<u6
     let operand = lowering.operand(op, 0)?;
     let shape = shape_of(lowering, operand)?;
     let layout = lowering.result_layout(op)?;
-    let wanted = Arc::new(mapped(&layout, &shape, source)?);
+    let required = Arc::new(mapped(&layout, &shape, source)?);
     let tensor = lowering.tensor(operand)?;
-    let values = lowering.convert(&tensor, &wanted)?;
-    lowering.give(op, Held::Tensor(Registers::new(layout, values)))
+    let values = lowering.convert(&tensor, &required)?;
+    lowering.give(op, LoweredValue::Tensor(Registers::new(layout, values)))
 }
 
 fn shape_of(lowering: &Lowering<'_>, value: tilewright_tile::Value) -> Lowered<Vec<u64>> {
@@ -131,11 +131,11 @@ fn of_two(
 ) -> Lowered<()> {
     let layout = lowering.result_layout(op)?;
     let shape = shape_of(lowering, lowering.operand(op, 0)?)?;
-    let wanted = Arc::new(mapped(&layout, &shape, source)?);
+    let required = Arc::new(mapped(&layout, &shape, source)?);
     let mut sides = Vec::new();
     for number in 0..2 {
         let tensor = lowering.tensor(lowering.operand(op, number)?)?;
-        sides.push(lowering.convert(&tensor, &wanted)?);
+        sides.push(lowering.convert(&tensor, &required)?);
     }
     let outs = layout.outs().clone();
     let side = |column: u64| outs.coordinate(column, Dim::tensor(axis)) >> bit & 1;
@@ -161,12 +161,12 @@ pub(super) fn split(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let operand = lowering.operand(op, 0)?;
     let shape = shape_of(lowering, operand)?;
     let layout = lowering.result_layout(op)?;
-    let wanted = Arc::new(paired(&layout, &shape)?);
+    let required = Arc::new(paired(&layout, &shape)?);
     let tensor = lowering.tensor(operand)?;
-    let values = lowering.convert(&tensor, &wanted)?;
+    let values = lowering.convert(&tensor, &required)?;
     for (number, half) in values.chunks(values.len() / 2).enumerate() {
         let result = lowering.result(op, number)?;
-        lowering.hold(result, Held::Tensor(Registers::new(layout.clone(), half)));
+        lowering.hold(result, LoweredValue::Tensor(Registers::new(layout.clone(), half)));
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ use tilewright_tile::marks::{APART, IN_PLACE};
 use tilewright_tile::{self as tile, Attribute, Op};
 
 use super::error::{Lowered, Reason};
-use super::held::{Held, Registers, Slab};
+use super::lowered::{LoweredValue, Registers, Slab};
 use super::lowering::Lowering;
 use super::memory::{from_memory, to_memory};
 use super::places::{coordinates, idle_registers, mapped, thread_columns};
@@ -103,7 +103,7 @@ pub(super) fn placed_at(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<
 }
 
 pub(super) fn placed(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<Placed> {
-    let Held::Memory(slab) = lowering.held(value)?.clone() else {
+    let LoweredValue::Memory(slab) = lowering.lowered(value)?.clone() else {
         return Err(Reason::malformed("a tensor in memory is expected"));
     };
     let Lies { memory, shape, element, .. } = layout_of(lowering, value)?;
@@ -116,13 +116,13 @@ fn allocated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let bytes = u64::from(element.bits() / 8);
     let all = memory.allocated_elements() * bytes * copies;
     let all = u32::try_from(all).map_err(|_| Reason::unsupported(format!("{all} bytes of shared memory")))?;
-    let asked = lowering.number(op, "alignment").ok().and_then(|bytes| u32::try_from(bytes).ok());
-    let alignment = asked.or(memory.alignment).unwrap_or(ALIGNMENT).max(ALIGNMENT);
+    let requested = lowering.number(op, "alignment").ok().and_then(|bytes| u32::try_from(bytes).ok());
+    let alignment = requested.or(memory.alignment).unwrap_or(ALIGNMENT).max(ALIGNMENT);
     let pointer = lowering.builder.shared_buffer(all, alignment);
-    lowering.told.allocations.push(pointer);
+    lowering.annotations.allocations.push(pointer);
     let number = lowering.builder.buffers() - 1;
     lowering.buffers.insert(result, number);
-    lowering.hold(result, Held::Memory(Slab { pointer, at: SmallVec::new(), part: None }));
+    lowering.hold(result, LoweredValue::Memory(Slab { pointer, at: SmallVec::new(), part: None }));
     match lowering.optional(op, "src") {
         Some(source) => {
             let tensor = lowering.tensor(source)?;
@@ -153,11 +153,11 @@ fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Valu
         access.emit_store(&mut lowering.builder, placed.slab.pointer, &words);
     } else {
         let pointers = placed.pointers(lowering, &tensor.layout, None)?;
-        let acts = lowering.acts(&tensor.layout);
+        let active = lowering.active(&tensor.layout);
         let idle = idle_registers(&tensor.layout) as usize;
         for (register, pointer) in pointers.into_iter().enumerate().filter(|(register, _)| register & idle == 0) {
             let word = to_memory(&mut lowering.builder, tensor.values[register]);
-            lowering.builder.store(pointer, 0, word, acts);
+            lowering.builder.store(pointer, 0, word, active);
         }
     }
     Ok(())
@@ -281,7 +281,7 @@ fn indexed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let bytes = lowering.builder.binary_const(Binary::Mul, number, placed.size() as u32);
     let pointer = lowering.builder.advance(placed.slab.pointer, bytes);
     let part = Some(number_of(lowering, lowering.operand(op, 1)?));
-    lowering.give(op, Held::Memory(Slab { pointer, at: SmallVec::new(), part }))
+    lowering.give(op, LoweredValue::Memory(Slab { pointer, at: SmallVec::new(), part }))
 }
 
 /// Which tensor of an allocation a value says: its number is another's but for the bits of a constant.
@@ -300,7 +300,7 @@ fn number_of(lowering: &Lowering<'_>, value: tile::Value) -> Part {
 /// A part of a tensor, from the coordinates on that an attribute says.
 fn part(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let source = lowering.operand(op, 0)?;
-    let Held::Memory(slab) = lowering.held(source)?.clone() else {
+    let LoweredValue::Memory(slab) = lowering.lowered(source)?.clone() else {
         return Err(Reason::malformed("a tensor in memory is expected"));
     };
     let offsets: Vec<u64> = match lowering.attribute(op, "offsets") {
@@ -317,18 +317,18 @@ fn part(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     }
     let before = slab.at.iter().copied().chain(std::iter::repeat(0));
     let at = own.iter().zip(before).map(|(&offset, before)| offset + before).collect();
-    lowering.give(op, Held::Memory(Slab { pointer: slab.pointer, at, part: slab.part }))
+    lowering.give(op, LoweredValue::Memory(Slab { pointer: slab.pointer, at, part: slab.part }))
 }
 
 /// The same memory as a tensor of another shape: where its elements are, its type says.
 fn viewed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let Held::Memory(slab) = lowering.held(lowering.operand(op, 0)?)?.clone() else {
+    let LoweredValue::Memory(slab) = lowering.lowered(lowering.operand(op, 0)?)?.clone() else {
         return Err(Reason::malformed("a tensor in memory is expected"));
     };
     if slab.at.iter().any(|&at| at != 0) {
         return Err(Reason::unsupported("another view of a part of a tensor"));
     }
-    lowering.give(op, Held::Memory(slab))
+    lowering.give(op, LoweredValue::Memory(slab))
 }
 
 /// A copy from global memory by way of registers. What a mask leaves out is `other`, or zero.

@@ -40,6 +40,6 @@ pub(super) fn predicate(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let holds = builder.compare(Compare::LtS, counter, end_of_stage);
     lowering.computed(&[counter, end, step], &[holds]);
     let result = lowering.result(op, 0)?;
-    lowering.hold(result, super::held::Held::Scalar(holds));
+    lowering.hold(result, super::lowered::LoweredValue::Scalar(holds));
     Ok(())
 }

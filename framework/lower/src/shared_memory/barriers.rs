@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use tilewright_kernel::{Issuers, Kernel, Op, Queue, Region, Scope, SharedBuffer, Statement};
 
+use super::annotations::Accesses;
 use super::since::Since;
-use super::told::Accesses;
 use super::uses::{RegionId, Uses};
 
 /// Adds a barrier of the block before a buffer's first use wherever a buffer that has bytes of its place, itself included,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tilewright_kernel::{Kernel, MemorySpace, Op, Region, Scope, Statement, Type, Value};
 
-use super::told::Accesses;
+use super::annotations::Accesses;
 use super::uses::{Buffers, Uses};
 
 /// Statements behind a barrier that are looked at, at most: so that long programs take no longer for each of theirs.
@@ -125,18 +125,18 @@ impl Meeting<'_> {
 
     /// The statements that write, with all that they follow from; nothing where that is what another one has read.
     fn with_operands(tail: &Tail, effects: &[Effect]) -> Option<BTreeSet<usize>> {
-        let mut wanted: BTreeSet<Value> = BTreeSet::new();
+        let mut required: BTreeSet<Value> = BTreeSet::new();
         let mut first = BTreeSet::new();
         for (at, (number, statement)) in tail.iter().enumerate().rev() {
-            let is_wanted = statement.results.iter().any(|(value, _)| wanted.contains(value));
+            let is_required = statement.results.iter().any(|(value, _)| required.contains(value));
             match effects[at] {
-                Effect::Reads if is_wanted => return None,
+                Effect::Reads if is_required => return None,
                 Effect::Writes => {}
-                _ if is_wanted => {}
+                _ if is_required => {}
                 _ => continue,
             }
             first.insert(*number);
-            wanted.extend(statement.op.operands());
+            required.extend(statement.op.operands());
         }
         Some(first)
     }

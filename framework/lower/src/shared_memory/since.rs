@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tilewright_plan::barrier_hazards::BarrierHazards;
 use tilewright_target::Direction;
 
-use super::told::{Access, Accessed, Part};
+use super::annotations::{Access, Accessed, Part};
 
 type Buffers = BTreeSet<u32>;
 

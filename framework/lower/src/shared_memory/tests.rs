@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::{Access, Part, Told};
+use super::{Access, Annotations, Part};
 use tilewright_kernel::{Kernel, Value, text};
 
 /// Of buffers that movements bring.
 fn placed(kernel: Kernel) -> Kernel {
-    super::placed(kernel, &Told::default(), u64::MAX)
+    super::placed(kernel, &Annotations::default(), u64::MAX)
 }
 
 /// A kernel of two warps with these buffers and this body; `%0` is a pointer, `%1` to `%3` are 0, 4 and 1.
@@ -31,11 +31,11 @@ fn names(kernel: &Kernel) -> String {
             let name = statement.op.name();
             if inner.is_empty() { name.to_owned() } else { format!("{name}[{}]", inner.join("|")) }
         };
-        let told = region
+        let annotations = region
             .statements
             .iter()
             .filter(|statement| !matches!(statement.op.name(), "constant" | "shared_address" | "advance" | "yield"));
-        told.map(one).collect::<Vec<_>>().join(" ")
+        annotations.map(one).collect::<Vec<_>>().join(" ")
     }
     of(&kernel.body)
 }
@@ -150,7 +150,7 @@ fn of_accesses(body: &str, accesses: &[Access]) -> String {
     let accesses = (100..).map(Value).zip(accesses.iter().map(|&access| (access, None))).collect();
     names(&super::placed(
         kernel(&[64], &body),
-        &Told { allocations: vec![Value(50)], accesses, ..Told::default() },
+        &Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() },
         u64::MAX,
     ))
 }
@@ -195,8 +195,8 @@ fn tensors_in_other_buffers_have_no_hazard() {
   %53: i32 = load %51 align 4";
     let accesses = [Access::Store, Access::Store, Access::Load, Access::Load];
     let accesses = (100..).map(Value).zip(accesses.map(|access| (access, None))).collect();
-    let told = Told { allocations: vec![Value(50), Value(51)], accesses, ..Told::default() };
-    assert_eq!(names(&super::placed(kernel(&[64, 64], body), &told, u64::MAX)), "store store barrier load load");
+    let annotations = Annotations { allocations: vec![Value(50), Value(51)], accesses, ..Annotations::default() };
+    assert_eq!(names(&super::placed(kernel(&[64, 64], body), &annotations, u64::MAX)), "store store barrier load load");
 }
 
 /// The barrier before the place is used again does not stand for the one between the store and the load.
@@ -216,7 +216,7 @@ fn tensors_at_one_place_are_stored_behind_a_barrier_and_loaded_behind_another() 
     let accesses = (100..).map(Value).zip(accesses.map(|access| (access, None))).collect();
     let kernel = super::placed(
         kernel(&[64, 64], body),
-        &Told { allocations: vec![Value(50), Value(51)], accesses, ..Told::default() },
+        &Annotations { allocations: vec![Value(50), Value(51)], accesses, ..Annotations::default() },
         u64::MAX,
     );
     assert_eq!(addresses(&kernel), [0, 0]);
@@ -316,12 +316,12 @@ fn a_buffer_is_in_use_until_its_copies_have_landed() {
   store %51, %1 align 4
   wait copies 0"
         );
-        let told = Told {
+        let annotations = Annotations {
             allocations: vec![Value(50)],
             accesses: HashMap::from([(Value(100), (Access::Copy, None))]),
-            ..Told::default()
+            ..Annotations::default()
         };
-        addresses(&super::placed(kernel(&[64, 64], &body), &told, u64::MAX))
+        addresses(&super::placed(kernel(&[64, 64], &body), &annotations, u64::MAX))
     };
     assert_ne!(of(1)[0], of(1)[1]);
     assert_eq!(of(0), [0, 0]);
@@ -341,7 +341,7 @@ fn movements_store_together_where_they_can_and_meet_once() {
     let together = placed(kernel.clone());
     assert_eq!(names(&together), "store store barrier load load");
     assert_eq!(addresses(&together), [128, 0]);
-    let short = super::placed(kernel, &Told::default(), 191);
+    let short = super::placed(kernel, &Annotations::default(), 191);
     assert_eq!(names(&short), "store barrier load barrier store barrier load");
     assert_eq!(addresses(&short), [0, 0]);
 }
@@ -408,8 +408,8 @@ fn movements_on_either_side_of_an_access_of_the_programs_do_not_meet() {
   %101: i1 = constant 0
   %9: i32 = load %50 align 4";
     let accesses = (100..).map(Value).zip([Access::Store, Access::Load].map(|access| (access, None))).collect();
-    let told = Told { allocations: vec![Value(50)], accesses, ..Told::default() };
-    let kernel = super::placed(kernel(&[64, 64, 64], body), &told, u64::MAX);
+    let annotations = Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() };
+    let kernel = super::placed(kernel(&[64, 64, 64], body), &annotations, u64::MAX);
     assert_eq!(names(&kernel), "store barrier load store barrier store barrier load load");
     assert_eq!(addresses(&kernel)[0], addresses(&kernel)[1]);
 }
@@ -429,7 +429,7 @@ fn of_parts(parts: [Option<Part>; 2]) -> String {
     let accesses = (100..).map(Value).zip(accesses).collect();
     names(&super::placed(
         kernel(&[64], body),
-        &Told { allocations: vec![Value(50)], accesses, ..Told::default() },
+        &Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() },
         u64::MAX,
     ))
 }
@@ -458,8 +458,8 @@ fn parts_of_another_turn_may_be_any() {
     let part = |flipped| Some(Part { number: 7, flipped });
     let accesses =
         [(Value(100), (Access::Load, part(0))), (Value(101), (Access::Store, part(1)))].into_iter().collect();
-    let told = Told { allocations: vec![Value(50)], accesses, ..Told::default() };
-    assert_eq!(names(&super::placed(kernel(&[64], body), &told, u64::MAX)), "for[barrier store load]");
+    let annotations = Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() };
+    assert_eq!(names(&super::placed(kernel(&[64], body), &annotations, u64::MAX)), "for[barrier store load]");
 }
 
 /// Two groups of warps, of which the second stores what the first loads; before and after the first has a buffer for itself. Where
@@ -490,8 +490,8 @@ fn groups_of_warps_share_places_with_what_comes_before_they_part() {
     yield
   }}"
         );
-        let told = Told { partings: vec![Value(40)], ..Told::default() };
-        addresses(&super::placed(kernel(&[64, 64, 64], &body), &told, u64::MAX))
+        let annotations = Annotations { partings: vec![Value(40)], ..Annotations::default() };
+        addresses(&super::placed(kernel(&[64, 64, 64], &body), &annotations, u64::MAX))
     };
     assert_eq!(of("group_barrier 0, 2"), [0, 0, 0]);
     // What one group does while the other does something else is never apart in time.

@@ -14,9 +14,9 @@ mod truth;
 
 fn main() -> ExitCode {
     let why = "it is not set; functions that it names are run on all 2^32 arguments";
-    let asked = Need::of(
+    let requested = Need::of(
         all_singles::ALL_SINGLES,
         std::env::var_os(all_singles::ALL_SINGLES).is_none().then(|| why.to_owned()),
     );
-    external::run(env!("CARGO_PKG_NAME"), vec![external_test!(all_singles::all_singles, [asked])])
+    external::run(env!("CARGO_PKG_NAME"), vec![external_test!(all_singles::all_singles, [requested])])
 }

@@ -51,7 +51,7 @@ pub fn conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
     picture.legend = key(&origins);
     picture.caption = vec![
         view.path_in_words(),
-        format!("of the elements, {}", join(picture.legend.iter().map(|(_, said)| said), "; ")),
+        format!("of the elements, {}", join(picture.legend.iter().map(|(_, description)| description), "; ")),
         "T3:1 is lane 3, register 1; before: colours by lane; after: by how far an element moves".to_owned(),
     ];
     let ins = view.dst.ins();
@@ -89,7 +89,7 @@ pub fn conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
 fn key(origins: &Origins) -> Vec<(Fill, String)> {
     let counts = origins.counts();
     let all: usize = counts.iter().map(|(_, count)| count).sum();
-    counts.into_iter().map(|(way, count)| (way.fill(), format!("{}: {count} of {all}", way.said()))).collect()
+    counts.into_iter().map(|(way, count)| (way.fill(), format!("{}: {count} of {all}", way.description()))).collect()
 }
 
 fn titled(name: &str, panel: Panel) -> Panel {
@@ -99,18 +99,18 @@ fn titled(name: &str, panel: Panel) -> Panel {
 /// What is said of a place that an element arrives at.
 fn arrival(here: Place, from: Option<Place>, rounds: Option<Rounds<'_>>, dst: &LinearLayout) -> String {
     let Some(from) = from else { return "from nowhere".to_owned() };
-    let mut said = format!("from lane {} register {}", from.lane, from.register);
+    let mut description = format!("from lane {} register {}", from.lane, from.register);
     if from.warp != here.warp {
-        said += &format!(" of warp {}", from.warp);
+        description += &format!(" of warp {}", from.warp);
     }
     if from.block != here.block {
-        said += &format!(" of block {}", from.block);
+        description += &format!(" of block {}", from.block);
     }
     if let Some(rounds) = rounds {
         let thread = here.lane | here.warp << dst.in_bits(Dim::LANE);
-        said += &format!(", round {}", rounds.of(here.register, thread));
+        description += &format!(", round {}", rounds.of(here.register, thread));
     }
-    said
+    description
 }
 
 /// The plan's counts and bounds.

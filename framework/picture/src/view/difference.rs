@@ -60,10 +60,10 @@ fn check_same_tensor(left: (&str, &Layout), right: (&str, &Layout)) -> Result<()
     if shape == other {
         return Ok(());
     }
-    let said = |shape: &[(Dim, u32)]| join(shape.iter().map(|(dim, bits)| format!("{dim} 2^{bits}")), " x ");
+    let description = |shape: &[(Dim, u32)]| join(shape.iter().map(|(dim, bits)| format!("{dim} 2^{bits}")), " x ");
     Err(PictureError::not_drawable(
         format!("the difference of {} and {}", left.0, right.0),
-        format!("one is of a tensor of {}, the other of {}", said(&shape), said(&other)),
+        format!("one is of a tensor of {}, the other of {}", description(&shape), description(&other)),
         "give both for one shape",
     ))
 }
@@ -93,12 +93,12 @@ impl<'a> Side<'a> {
         sorted(self.drawn.holders(element).iter().map(place))
     }
 
-    fn said(&self, element: u64) -> String {
+    fn description(&self, element: u64) -> String {
         let positions = &self.drawn.positions;
         match self.drawn.holders(element) {
             [] => "nobody".to_owned(),
-            [one] => positions.said(*one),
-            [one, more @ ..] => format!("{} and {} more", positions.said(*one), more.len()),
+            [one] => positions.description(*one),
+            [one, more @ ..] => format!("{} and {} more", positions.description(*one), more.len()),
         }
     }
 
@@ -148,7 +148,7 @@ impl Differences {
             };
         };
         let count = self.differs.iter().filter(|&&differs| differs).count();
-        let [left, right] = sides.each_ref().map(|side| format!("{}: {}", side.name, side.said(first)));
+        let [left, right] = sides.each_ref().map(|side| format!("{}: {}", side.name, side.description(first)));
         let name = plane.axes.name(first);
         format!("{count} of {all} elements differ; the first is {name}: {left}, {right}")
     }
@@ -178,13 +178,13 @@ fn basis(linear: &LinearLayout, dim: Dim, bit: u32) -> Option<Vec<(Dim, u64)>> {
 fn different_bases(left: &Side<'_>, right: &Side<'_>) -> Table {
     let mut dims: Vec<_> = left.linear.ins().dims().collect();
     dims.extend(right.linear.ins().dims().filter(|dim| !left.linear.ins().contains(*dim)));
-    let said = |image: Option<Vec<(Dim, u64)>>| image.map_or_else(|| "-".to_owned(), coordinates);
+    let description = |image: Option<Vec<(Dim, u64)>>| image.map_or_else(|| "-".to_owned(), coordinates);
     let mut rows = Vec::new();
     for dim in dims {
         for bit in 0..left.linear.in_bits(dim).max(right.linear.in_bits(dim)) {
             let (a, b) = (basis(left.linear, dim, bit), basis(right.linear, dim, bit));
             if a != b {
-                rows.push(vec![format!("{dim} {}", 1u64 << bit), said(a), said(b)]);
+                rows.push(vec![format!("{dim} {}", 1u64 << bit), description(a), description(b)]);
             }
         }
     }

@@ -57,7 +57,7 @@ pub fn global(view: &GlobalView<'_>) -> Result<Picture, PictureError> {
     };
     let requests = Requests { view, accesses: spec.accesses()?, plane: StackedPlane::new(memory.linear.outs())? };
     let mut picture = Picture::new(format!("{} in global memory of {}", view.name, view.target.name));
-    picture.caption = requests.said();
+    picture.caption = requests.description();
     picture.add(requests.one());
     picture.add(Panel::table(format!("requests of warp {}", view.warp), requests.table()));
     picture.start_row();
@@ -121,16 +121,16 @@ impl Requests<'_> {
     }
 
     /// Different bytes that an access asks for.
-    fn wanted(&self, access: &Access) -> u64 {
+    fn required(&self, access: &Access) -> u64 {
         self.touched(access, self.accesses.bytes()).len() as u64 * self.accesses.bytes()
     }
 
     /// The fewest sectors that could hold what an access asks for.
     fn least(&self, access: &Access) -> u64 {
-        self.wanted(access).div_ceil(self.sector_bytes())
+        self.required(access).div_ceil(self.sector_bytes())
     }
 
-    fn said(&self) -> Vec<String> {
+    fn description(&self) -> Vec<String> {
         let sectors = |access: &Access| self.touched(access, self.sector_bytes()).len() as u64;
         let all: u64 = self.accesses.list.iter().map(sectors).sum();
         let least: u64 = self.accesses.list.iter().map(|access| self.least(access)).sum();
@@ -199,15 +199,15 @@ impl Requests<'_> {
         let row = |(index, access): (usize, &Access)| {
             let sectors = self.touched(access, self.sector_bytes()).len() as u64;
             let lines = self.touched(access, self.view.line_bytes).len();
-            let (wanted, moved) = (self.wanted(access), sectors * self.sector_bytes());
+            let (required, moved) = (self.required(access), sectors * self.sector_bytes());
             vec![
                 index.to_string(),
                 ranges(&access.registers),
-                wanted.to_string(),
+                required.to_string(),
                 sectors.to_string(),
                 self.least(access).to_string(),
                 lines.to_string(),
-                format!("{}%", wanted * 100 / moved.max(1)),
+                format!("{}%", required * 100 / moved.max(1)),
             ]
         };
         let mut rows: Vec<_> = self.accesses.list.iter().enumerate().take(MOST_REQUESTS).map(row).collect();

@@ -50,7 +50,8 @@ impl Drawn<'_> {
             let fill = self.positions.fill(input);
             held.insert((row, column), (self.plane.axes.coordinates(element), fill));
             let (name, link) = (self.plane.axes.name(element), self.plane.axes.link(element));
-            let cell = Cell::new(name).fill(fill).link(link.clone()).hover(self.positions.said(input)).hover(link);
+            let cell =
+                Cell::new(name).fill(fill).link(link.clone()).hover(self.positions.description(input)).hover(link);
             cell.kins(self.positions.kin(input))
         });
         // Stretches of one colour and of elements that follow one another along the last axis: `3,8..11`.
@@ -83,7 +84,7 @@ impl<'a> Sides<'a> {
 
     /// Registers across and lanes down; warps whichever way leaves the longer side shorter.
     fn of_lanes(ins: &'a Space) -> Self {
-        let first_of = |wanted: [Dim; 2]| wanted.into_iter().find(|&dim| ins.contains(dim));
+        let first_of = |required: [Dim; 2]| required.into_iter().find(|&dim| ins.contains(dim));
         let down = first_of([Dim::LANE, Dim::ROW]);
         let across = first_of([Dim::REGISTER, Dim::COL]).or_else(|| ins.dims().find(|&dim| Some(dim) != down));
         let down = down.or_else(|| ins.dims().find(|&dim| Some(dim) != across));

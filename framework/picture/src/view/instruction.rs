@@ -36,7 +36,7 @@ pub fn instruction(row: &Instruction) -> Result<Picture, PictureError> {
     }
     picture.start_row();
     for part in operands.iter().filter(|part| !drawn.contains(&part.role)) {
-        picture.add(Panel::grid(part.said(), part.grid()));
+        picture.add(Panel::grid(part.description(), part.grid()));
     }
     for operand in &row.operands {
         if let Operand::Access { data, address, alignment } = operand {
@@ -110,7 +110,7 @@ impl<'a> Part<'a> {
     }
 
     /// `A 16x16 f16`.
-    fn said(&self) -> String {
+    fn description(&self) -> String {
         format!("{} {}x{} {}", self.role.to_uppercase(), self.sizes[0], self.sizes[1], self.element)
     }
 
@@ -150,15 +150,19 @@ fn products(picture: &mut Picture, product: &Product<'_>) -> Result<(), PictureE
     let Product { a, b, d, .. } = product;
     let blocks = [a.sizes[2], b.sizes[2], d.sizes[2]].into_iter().max().unwrap_or(1);
     if a.sizes[1] != b.sizes[0] || a.sizes[0] != d.sizes[0] || b.sizes[1] != d.sizes[1] {
-        let reason = format!("{}, {} and {} are no product", a.said(), b.said(), d.said());
+        let reason = format!("{}, {} and {} are no product", a.description(), b.description(), d.description());
         return Err(PictureError::not_drawable("the tableau", reason, "mend the instruction's row"));
     }
     let result = match product.c {
-        Some(c) if c.element == d.element => format!("C and {}", d.said()),
-        Some(c) => format!("C {} and {}", c.element, d.said()),
-        None => d.said(),
+        Some(c) if c.element == d.element => format!("C and {}", d.description()),
+        Some(c) => format!("C {} and {}", c.element, d.description()),
+        None => d.description(),
     };
-    picture.caption.push(format!("{} at the left, {} on top, {result} at the lower right", a.said(), b.said()));
+    picture.caption.push(format!(
+        "{} at the left, {} on top, {result} at the lower right",
+        a.description(),
+        b.description()
+    ));
     for block in 0..blocks {
         if block > 0 && block % ABREAST == 0 {
             picture.start_row();

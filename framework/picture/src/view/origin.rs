@@ -25,7 +25,7 @@ impl Way {
     /// All ways, the shortest first.
     pub const ALL: [Self; 5] = [Self::Stays, Self::Lane, Self::Warp, Self::Block, Self::Cluster];
 
-    pub fn said(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Stays => "not moved",
             Self::Lane => "to another register of its lane",

@@ -152,7 +152,7 @@ impl<'a> Positions<'a> {
     }
 
     /// The position in words.
-    pub fn said(&self, input: u64) -> String {
+    pub fn description(&self, input: u64) -> String {
         match self.paint {
             Some(paint) => format!("{}: {}", self.place_in_words(input), paint(input).1),
             None => self.place_in_words(input),

@@ -111,7 +111,7 @@ impl<'a> Parts<'a> {
     }
 
     /// What a place must be; none where it is left.
-    fn wanted(&self, row: usize, column: usize) -> Option<bool> {
+    fn required(&self, row: usize, column: usize) -> Option<bool> {
         match (self.rows[row], self.columns[column]) {
             (None, None) => None,
             (Some(row), Some(column)) => Some(is_one(self.divisor, row, column)),
@@ -120,7 +120,7 @@ impl<'a> Parts<'a> {
     }
 
     fn wrong(&self, row: usize, column: usize) -> bool {
-        self.wanted(row, column).is_some_and(|wanted| wanted != is_one(self.whole, row, column))
+        self.required(row, column).is_some_and(|required| required != is_one(self.whole, row, column))
     }
 
     fn grid(&self) -> Grid {
@@ -144,11 +144,11 @@ impl<'a> Parts<'a> {
         let (ins, outs) = (named_bits(self.whole.ins()), named_bits(self.whole.outs()));
         let of_column = |column: usize| {
             let wrong: Vec<_> = (0..outs.len()).filter(|&row| self.wrong(row, column)).collect();
-            let said = |&row: &usize| match is_one(self.whole, row, column) {
+            let description = |&row: &usize| match is_one(self.whole, row, column) {
                 true => format!("reaches {}", outs[row]),
                 false => format!("does not reach {}", outs[row]),
             };
-            (!wrong.is_empty()).then(|| format!("{} {}", ins[column], join(wrong.iter().map(said), ", ")))
+            (!wrong.is_empty()).then(|| format!("{} {}", ins[column], join(wrong.iter().map(description), ", ")))
         };
         (0..ins.len()).filter_map(of_column).collect()
     }

@@ -91,7 +91,7 @@ impl<'a> Drawn<'a> {
             .link(link.clone())
             .hover(link);
         for &input in held.iter().take(MOST_HOLDERS) {
-            cell.hover.push(positions.said(input));
+            cell.hover.push(positions.description(input));
             if let Some(kin) = positions.kin(input).filter(|kin| !cell.kin.contains(kin)) {
                 cell.kin.push(kin);
             }

@@ -112,12 +112,12 @@ mod tests {
                 let words: Vec<u64> =
                     served.filter(|word| word.lanes.contains(&(lane as u64))).map(|word| word.number).collect();
                 let width = u64::from(row.bank_bytes);
-                let mut wanted: Vec<u64> = match first {
+                let mut required: Vec<u64> = match first {
                     Some(first) => (*first..first + bytes).map(|byte| byte / width).collect(),
                     None => Vec::new(),
                 };
-                wanted.dedup();
-                prop_assert_eq!(sorted(words), wanted);
+                required.dedup();
+                prop_assert_eq!(sorted(words), required);
             }
         }
     }

@@ -86,7 +86,7 @@ fn bits_of_the_address_are_sums_of_coordinates() {
     let picture = drawn(&swizzled(&[8, 16], 2, 1, 8), 16, None, None);
     let sums = columns(table(&picture, "the same as sums"), &["offset", "is", "sum of"]);
     // The column's bits above the vector of two, each with a bit of the row.
-    let wanted = [
+    let required = [
         ["1", "in bank", "dim1 bit 1"],
         ["2", "bank", "dim1 bit 2 xor dim0 bit 1"],
         ["4", "bank", "dim1 bit 4 xor dim0 bit 2"],
@@ -95,7 +95,7 @@ fn bits_of_the_address_are_sums_of_coordinates() {
         ["32", "row", "dim0 bit 2"],
         ["64", "row", "dim0 bit 4"],
     ];
-    assert_eq!(sums, wanted);
+    assert_eq!(sums, required);
 }
 
 #[test]

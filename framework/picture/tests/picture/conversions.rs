@@ -37,8 +37,8 @@ fn drawn(src: &LinearLayout, dst: &LinearLayout, plan: &Plan) -> Picture {
 
 /// The numbers after words of a cell's hover lines: `lane 3`.
 fn number_after(cell: &Cell, word: &str) -> Option<u64> {
-    let said = cell.hover.join(" ").replace([',', ':'], " ");
-    let words: Vec<&str> = said.split_whitespace().collect();
+    let description = cell.hover.join(" ").replace([',', ':'], " ");
+    let words: Vec<&str> = description.split_whitespace().collect();
     let at = words.windows(word.split(' ').count()).position(|w| w.join(" ") == word)?;
     words.get(at + word.split(' ').count())?.parse().ok()
 }
@@ -64,7 +64,7 @@ fn every_register_says_where_its_element_was_and_how_far_that_is() {
             assert_eq!(cell.fill, Fill::tone(if stays { Tone::Good } else { Tone::Warn }));
         }
     }
-    let counts: Vec<_> = picture.legend.iter().map(|(_, said)| said.as_str()).collect();
+    let counts: Vec<_> = picture.legend.iter().map(|(_, description)| description.as_str()).collect();
     assert_eq!(counts, ["not moved: 8 of 64", "to another lane of its warp: 56 of 64"]);
 }
 
@@ -124,10 +124,13 @@ fn a_conversion_across_blocks_says_from_which_block_elements_come() {
         Content::Note(lines) => Some(lines.join(" ")),
         _ => None,
     });
-    let said: Vec<String> = notes.collect();
-    assert!(said.iter().any(|note| note.contains("in each of 2 blocks")), "{said:?}");
-    let counts: Vec<_> = picture.legend.iter().map(|(_, said)| said.as_str()).collect();
-    assert!(counts.iter().any(|said| said.contains("block") && said.ends_with("16 of 32")), "{counts:?}");
+    let description: Vec<String> = notes.collect();
+    assert!(description.iter().any(|note| note.contains("in each of 2 blocks")), "{description:?}");
+    let counts: Vec<_> = picture.legend.iter().map(|(_, description)| description.as_str()).collect();
+    assert!(
+        counts.iter().any(|description| description.contains("block") && description.ends_with("16 of 32")),
+        "{counts:?}"
+    );
 }
 
 #[test]

@@ -149,8 +149,8 @@ fn a_page_stands_alone_and_carries_what_the_pointer_needs() {
             let cell = grid.cell(index / grid.columns(), index % grid.columns()).expect("a cell");
             let names =
                 |part: usize| -> Vec<&str> { stored[part].as_array().expect("a list").iter().map(name).collect() };
-            let said = if cell.hover.is_empty() { &cell.lines } else { &cell.hover };
-            assert_eq!((names(0), names(1), names(2)), (refs(&cell.links), refs(&cell.kin), refs(said)));
+            let description = if cell.hover.is_empty() { &cell.lines } else { &cell.hover };
+            assert_eq!((names(0), names(1), names(2)), (refs(&cell.links), refs(&cell.kin), refs(description)));
         }
     }
 }

@@ -83,9 +83,9 @@ pub fn copy_holds(
     (f, p): (&LinearLayout, &LinearLayout),
     (g, q): (&LinearLayout, &LinearLayout),
 ) -> Result<(), Unsatisfied> {
-    let wanted = copied(f, p, q)?;
+    let required = copied(f, p, q)?;
     let order: Vec<Dim> = f.outs().dims().collect();
-    super::elementwise::equal(NAME, ("the copy", &wanted), ("the given layout", &g.transpose_outs(&order)?))?;
+    super::elementwise::equal(NAME, ("the copy", &required), ("the given layout", &g.transpose_outs(&order)?))?;
     // Both composites are then the same map; it must also be the one that `g` has.
     let (one, other) = (composite(f, p)?, composite(&g.transpose_outs(&order)?, q)?);
     let differ = one.columns().iter().zip(other.columns()).position(|(a, b)| a != b);

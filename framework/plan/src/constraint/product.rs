@@ -29,14 +29,14 @@ impl OperandTiles {
     /// # Errors
     /// [`Unsatisfied::Instruction`] where its sums are not in registers.
     pub fn of(row: &Instruction) -> Result<Self, Unsatisfied> {
-        let held = |wanted: &str| {
+        let held = |required: &str| {
             row.operands.iter().find_map(|operand| match operand {
-                Operand::Register { role, layout, .. } if role == wanted => Some(layout.clone()),
+                Operand::Register { role, layout, .. } if role == required => Some(layout.clone()),
                 _ => None,
             })
         };
-        let sums = held("d").or_else(|| held("c"));
-        let c = sums.ok_or_else(|| Unsatisfied::Instruction {
+        let accumulator = held("d").or_else(|| held("c"));
+        let c = accumulator.ok_or_else(|| Unsatisfied::Instruction {
             instruction: row.name.clone(),
             reason: "its sums are not in registers, so no layout of theirs says those of the factors".to_owned(),
         })?;
@@ -70,20 +70,20 @@ pub struct OperandLayouts {
 /// # Errors
 /// [`Unsatisfied`]: sums that the instruction does not tile.
 pub fn factors(c: &LinearLayout, operands: &OperandTiles, depth: u64) -> Result<OperandLayouts, Unsatisfied> {
-    let [m, n] = sums(c, operands)?;
+    let [m, n] = accumulator(c, operands)?;
     let rest = Rest::of(c, &operands.c);
     let in_tile =
         |layout: &Option<LinearLayout>, axis: usize| layout.as_ref().map(|own| own.out_bits(Dim::tensor(axis)));
     let k_bits = in_tile(&operands.a, 1).or(in_tile(&operands.b, 0)).unwrap_or(0);
-    let wanted = Space::of_sizes(&[(Dim::tensor(0), depth)])?.bits();
-    if k_bits > wanted {
+    let required = Space::of_sizes(&[(Dim::tensor(0), depth)])?.bits();
+    if k_bits > required {
         let (first, second) = ("the instruction".into(), "the factors".into());
         let dim = Dim::tensor(1);
-        return Err(Unsatisfied::Sizes { constraint: NAME, dim, first, second, left: k_bits, right: wanted });
+        return Err(Unsatisfied::Sizes { constraint: NAME, dim, first, second, left: k_bits, right: required });
     }
     let k: Vec<u64> = (0..k_bits).map(|bit| 1 << bit).collect();
-    let over: Vec<u64> = (k_bits..wanted).map(|bit| 1 << bit).collect();
-    let sizes = [c.out_bits(Dim::tensor(0)), c.out_bits(Dim::tensor(1)), wanted];
+    let over: Vec<u64> = (k_bits..required).map(|bit| 1 << bit).collect();
+    let sizes = [c.out_bits(Dim::tensor(0)), c.out_bits(Dim::tensor(1)), required];
     let factor = |own: &Option<LinearLayout>, side: usize| -> Result<Option<LinearLayout>, Unsatisfied> {
         let Some(own) = own else { return Ok(None) };
         let maps = if side == 0 { [&m, &k] } else { [&k, &n] };
@@ -131,18 +131,18 @@ impl Rest {
 }
 
 /// The maps of M and of N by the sums.
-fn sums(c: &LinearLayout, operands: &OperandTiles) -> Result<[Vec<u64>; 2], Unsatisfied> {
+fn accumulator(c: &LinearLayout, operands: &OperandTiles) -> Result<[Vec<u64>; 2], Unsatisfied> {
     let map = composite(c, &operands.c)?;
     let mut maps = [Vec::new(), Vec::new()];
     for axis in 0..2 {
         for (bit, &column) in map.columns_of(Dim::tensor(axis)).iter().enumerate() {
-            let wanted = c.outs().coordinate(column, Dim::tensor(axis));
-            let own = c.outs().pack(&[(Dim::tensor(axis), wanted), (Dim::tensor(1 - axis), 0)])?;
+            let required = c.outs().coordinate(column, Dim::tensor(axis));
+            let own = c.outs().pack(&[(Dim::tensor(axis), required), (Dim::tensor(1 - axis), 0)])?;
             if own != column {
                 let place = format!("element {} along {}", 1u64 << bit, ["M", "N"][axis]);
                 return Err(differs(NAME, place, ("the sums", column), ("a product", own), c.outs()));
             }
-            maps[axis].push(wanted);
+            maps[axis].push(required);
         }
     }
     Ok(maps)
@@ -159,7 +159,7 @@ pub fn product(
     c: &LinearLayout,
     operands: &OperandTiles,
 ) -> Result<Tiling, Unsatisfied> {
-    let [m, n] = sums(c, operands)?;
+    let [m, n] = accumulator(c, operands)?;
     let mut maps = [m.into_iter().map(Some).collect(), n.into_iter().map(Some).collect(), Vec::new()];
     let factor = |layout: Option<&LinearLayout>, own: &Option<LinearLayout>, side: usize| {
         layout.zip(own.clone()).map(|(layout, own)| Factor { layout: layout.clone(), own, side })
@@ -242,9 +242,9 @@ impl Factor {
                 map.resize(map.len().max(of_axis + 1), None);
                 let along = self.at(&self.layout, column)[axis];
                 let known = *map[of_axis].get_or_insert(along);
-                let wanted = self.packed(axis, known)?;
-                if column != wanted {
-                    return Err(self.differs(place, column, wanted));
+                let required = self.packed(axis, known)?;
+                if column != required {
+                    return Err(self.differs(place, column, required));
                 }
             }
         }
@@ -269,9 +269,13 @@ impl Factor {
                     reason: format!("no register holds what is {} along K in the tile", 1u64 << of_axis),
                 })?,
             };
-            let wanted = self.packed(axis, along)?;
-            if !held.contains(wanted) {
-                return Err(self.differs(format!("register {}", 1u64 << bit), held.reduce(wanted) ^ wanted, wanted));
+            let required = self.packed(axis, along)?;
+            if !held.contains(required) {
+                return Err(self.differs(
+                    format!("register {}", 1u64 << bit),
+                    held.reduce(required) ^ required,
+                    required,
+                ));
             }
             let map = &mut maps[number];
             map.resize(map.len().max(of_axis + 1), None);
@@ -297,25 +301,25 @@ impl Factor {
     }
 
     /// What the instruction does not have: each warp holds the rows, or columns, of its sums, and all of K.
-    fn of_the_rest(&self, c: &LinearLayout, own_sums: &LinearLayout) -> Result<(), Unsatisfied> {
+    fn of_the_rest(&self, c: &LinearLayout, own_accumulator: &LinearLayout) -> Result<(), Unsatisfied> {
         let axis = self.side;
-        let together = own_sums.in_bits(Dim::WARP) as usize;
-        let of_sums = |&column: &u64| c.outs().coordinate(column, Dim::tensor(axis));
-        let warps = c.columns_of(Dim::WARP).iter().map(of_sums).enumerate().skip(together);
+        let together = own_accumulator.in_bits(Dim::WARP) as usize;
+        let of_accumulator = |&column: &u64| c.outs().coordinate(column, Dim::tensor(axis));
+        let warps = c.columns_of(Dim::WARP).iter().map(of_accumulator).enumerate().skip(together);
         let held = self.held();
         for (bit, along) in warps {
             let column = self.layout.columns_of(Dim::WARP).get(bit).copied().unwrap_or(0);
-            let wanted = self.packed(axis, along)?;
+            let required = self.packed(axis, along)?;
             // What a warp has beyond may be in its registers too.
-            if !held.contains(column ^ wanted) {
-                return Err(self.differs(format!("warp {}", 1u64 << bit), column, wanted));
+            if !held.contains(column ^ required) {
+                return Err(self.differs(format!("warp {}", 1u64 << bit), column, required));
             }
         }
-        let registers = c.columns_of(Dim::REGISTER).iter().map(of_sums).enumerate();
-        for (bit, along) in registers.skip(own_sums.in_bits(Dim::REGISTER) as usize) {
-            let wanted = self.packed(axis, along)?;
-            if !held.contains(wanted) {
-                return Err(self.differs(format!("register {} of the sums", 1u64 << bit), 0, wanted));
+        let registers = c.columns_of(Dim::REGISTER).iter().map(of_accumulator).enumerate();
+        for (bit, along) in registers.skip(own_accumulator.in_bits(Dim::REGISTER) as usize) {
+            let required = self.packed(axis, along)?;
+            if !held.contains(required) {
+                return Err(self.differs(format!("register {} of the sums", 1u64 << bit), 0, required));
             }
         }
         Ok(())

@@ -43,10 +43,10 @@ pub struct MmaCandidate {
 pub fn plan<'a>(problem: &MmaProblem, context: impl Into<PlanContext<'a>>) -> Result<Contraction, ContractError> {
     let context = context.into();
     let (mut weighed, refused) = weigh(problem, context)?;
-    if let Some(wanted) = &problem.wanted {
+    if let Some(required) = &problem.required {
         weighed = best_of_each_side(weighed);
         for plan in &mut weighed {
-            let way = convert(&plan.c, wanted, problem.accumulator.bits(), context)?;
+            let way = convert(&plan.c, required, problem.accumulator.bits(), context)?;
             plan.cost.conversion_cycles = way.stats.cost;
         }
         sort(&mut weighed);
@@ -84,18 +84,21 @@ pub fn candidates<'a>(
     Ok((weighed.iter().map(candidate).collect(), refused))
 }
 
-fn weigh(problem: &MmaProblem, context: PlanContext<'_>) -> Result<(Vec<Contraction>, Vec<Rejected<String>>), ContractError> {
+fn weigh(
+    problem: &MmaProblem,
+    context: PlanContext<'_>,
+) -> Result<(Vec<Contraction>, Vec<Rejected<String>>), ContractError> {
     problem.check()?;
     let target = context.target;
     check_block(problem.lanes.into(), problem.warps.into(), target)?;
     let (mut plans, mut refused) = (Vec::new(), Vec::new());
     let mut table = TensorTable::of(context.instructions, target);
-    let asked = |name: &str| problem.unit.as_deref().is_none_or(|unit| unit == name);
-    for row in context.instructions.iter().filter(|row| asked(&row.name)) {
+    let requested = |name: &str| problem.unit.as_deref().is_none_or(|unit| unit == name);
+    for row in context.instructions.iter().filter(|row| requested(&row.name)) {
         let mut refuse = |reason| refused.push(Rejected { candidate: row.name.clone(), reason });
         let units = match Unit::of_row(row, problem, target, &mut table) {
             // Ways to registers differ only for what wants the sums there.
-            Ok(mut units) if problem.wanted.is_none() => {
+            Ok(mut units) if problem.required.is_none() => {
                 units.truncate(1);
                 units
             }
@@ -106,7 +109,7 @@ fn weigh(problem: &MmaProblem, context: PlanContext<'_>) -> Result<(Vec<Contract
             }
         };
         let mut reason = None;
-        let units = units.into_iter().flat_map(|unit| unit.exchanged().into_iter().chain([unit]));
+        let units = units.into_iter().flat_map(|unit| unit.swap_ab().into_iter().chain([unit]));
         for unit in units.filter(|unit| unit.is_so(problem)) {
             let way = unit.fits(problem).and_then(|()| best_split(problem, &unit, least_of(&plans), context));
             match way {
@@ -120,7 +123,7 @@ fn weigh(problem: &MmaProblem, context: PlanContext<'_>) -> Result<(Vec<Contract
     }
     for rows in (0..=problem.lanes.trailing_zeros()).rev() {
         let unit = Unit::plain(problem, rows, target);
-        if !asked(unit.name()) || !unit.is_so(problem) {
+        if !requested(unit.name()) || !unit.is_so(problem) {
             continue;
         }
         match unit.fits(problem).and_then(|()| best_split(problem, &unit, least_of(&plans), context)) {
@@ -210,16 +213,16 @@ fn best_of_each_side(weighed: Vec<Contraction>) -> Vec<Contraction> {
 
 /// The same plan in the order of K whose factors are the cheapest to bring, with the slots of that.
 fn with_best_width(best: &Contraction, context: PlanContext<'_>) -> Result<(f64, Contraction), ContractError> {
-    let slots = |plan: &Contraction| -> Result<f64, ContractError> { Ok(plan.feeding_slots(context)?) };
+    let slots = |plan: &Contraction| -> Result<f64, ContractError> { Ok(plan.operand_load_slots(context)?) };
     let of_width = |width: u32| -> Result<Contraction, ContractError> {
         Ok(keep_conversion(best.with_width(width, context.target)?, best).with_ways(context)?)
     };
     let widths = best.widths();
-    if let Some(wanted) = best.problem.k_width {
-        let width = wanted.trailing_zeros();
+    if let Some(required) = best.problem.k_width {
+        let width = required.trailing_zeros();
         if !widths.contains(&width) {
             let most = widths.iter().max().map_or(1, |&width| 1u64 << width);
-            let reasons = format!("{}: a lane holds {most} elements of K at most, not {wanted}", best.unit_name());
+            let reasons = format!("{}: a lane holds {most} elements of K at most, not {required}", best.unit_name());
             return Err(ContractError::Impossible { reasons });
         }
         let plan = of_width(width)?;

@@ -22,7 +22,7 @@ pub struct ContractionCost {
     /// Cycles of changing the elements' types.
     pub cast_cycles: f64,
     /// Cycles of bringing factors that another product has made to where the unit takes them.
-    pub feeding_cycles: f64,
+    pub operand_load_cycles: f64,
     /// Cycles of bringing the result to the wanted layout, where one is wanted.
     pub conversion_cycles: f64,
     /// 32-bit registers of a lane for both factors and the sums.
@@ -33,7 +33,7 @@ impl ContractionCost {
     /// All cycles.
     #[must_use]
     pub fn cycles(&self) -> f64 {
-        self.issue_cycles + self.traffic_cycles + self.cast_cycles + self.feeding_cycles + self.conversion_cycles
+        self.issue_cycles + self.traffic_cycles + self.cast_cycles + self.operand_load_cycles + self.conversion_cycles
     }
 
     /// The cost of a unit repeated over layouts of the factors, of the sums and of the scales.
@@ -51,9 +51,9 @@ impl ContractionCost {
         let factors = [(a, problem.a, &unit.a), (b, problem.b, &unit.b)];
         let by_unit = unit.scales.is_some();
         let (mut wavefronts, mut read, mut operations, mut scales) = (0, 0, 0, 0);
-        let sums = words(c, unit.sums.bits);
+        let accumulator = words(c, unit.accumulator.bits);
         // Sums in tensor memory come to registers when no factor is there anymore.
-        let mut registers = if unit.tensor.is_some() { 0 } else { sums };
+        let mut registers = if unit.tensor.is_some() { 0 } else { accumulator };
         let wavefront = widest_wavefront(target);
         for (((layout, from, to), scale), made) in factors.into_iter().zip(problem.scales).zip(&problem.made) {
             let scaling = if scale.is_some() && !by_unit { cast::SCALING } else { 0 };
@@ -85,7 +85,7 @@ impl ContractionCost {
             scales += if by_unit { chunks * words(layout, scale.number.bits()) } else { 0 };
         }
         let moved = match (&unit.tensor, &target.tensor) {
-            (Some(_), Some(memory)) => (sums + scales) as f64 * memory.column_cycles * f64::from(turns),
+            (Some(_), Some(memory)) => (accumulator + scales) as f64 * memory.column_cycles * f64::from(turns),
             _ => 0.0,
         };
         let warps = f64::from(problem.warps);
@@ -99,9 +99,9 @@ impl ContractionCost {
             issue_cycles,
             traffic_cycles: cycles(wavefronts) + (read_cycles - hidden).max(0.0) + moved,
             cast_cycles: operations as f64 * target.costs.select.cycles * warps,
-            feeding_cycles: 0.0,
+            operand_load_cycles: 0.0,
             conversion_cycles: 0.0,
-            registers: if unit.tensor.is_some() { registers.max(sums) } else { registers },
+            registers: if unit.tensor.is_some() { registers.max(accumulator) } else { registers },
         }
     }
 }

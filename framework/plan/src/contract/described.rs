@@ -8,7 +8,7 @@ use tilewright_target::MemoryOperand;
 /// A factor in shared memory.
 pub(super) struct Tiles<'a> {
     operand: &'a MemoryOperand,
-    reading: DescriptorMatch,
+    descriptor_match: DescriptorMatch,
     /// The descriptor's field for the start, with the address of the running warp's first tile.
     start: Value,
 }
@@ -26,16 +26,16 @@ impl<'a> Tiles<'a> {
         lane_bits: u32,
         threads: &[[u64; 2]],
     ) -> Self {
-        let reading = DescriptorMatch::of(layout, operand).unwrap_or_else(|reason| panic!("{reason}"));
+        let descriptor_match = DescriptorMatch::of(layout, operand).unwrap_or_else(|reason| panic!("{reason}"));
         let mut address = builder.cast(Cast::Bits, buffer, Type::Scalar(Element::I32));
-        let columns: Vec<u64> = threads.iter().map(|&tile| reading.start(tile)).collect();
+        let columns: Vec<u64> = threads.iter().map(|&tile| descriptor_match.start(tile)).collect();
         if columns.iter().any(|&bytes| bytes != 0) {
             let thread = Thread::new(builder, lane_bits);
             let moved = thread.product(builder, &columns);
             address = builder.binary(Binary::Add, address, moved);
         }
         let start = DescriptorMatch::emit_start(builder, operand, address);
-        Self { operand, reading, start }
+        Self { operand, descriptor_match, start }
     }
 
     /// The descriptor of a tile, by its number along dim0 and dim1.
@@ -43,7 +43,8 @@ impl<'a> Tiles<'a> {
     /// # Panics
     /// Where no descriptor says where the tile begins: plans are as large as descriptors reach.
     pub(super) fn descriptor(&self, builder: &mut Builder, tile: [u64; 2]) -> Value {
-        let bits = self.reading.descriptor(self.operand, tile).unwrap_or_else(|| panic!("tile {tile:?} is too far"));
+        let bits =
+            self.descriptor_match.descriptor(self.operand, tile).unwrap_or_else(|| panic!("tile {tile:?} is too far"));
         let constant = builder.constant(Type::Scalar(Element::I64), bits);
         builder.binary(Binary::Add, self.start, constant)
     }

@@ -3,12 +3,12 @@
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Op, Type, Value};
 use tilewright_target::ElementType;
 
+use super::accumulator::{Accumulator, unpacked};
 use super::cast::{self, carrier};
 use super::described::Tiles;
 use super::elements::{self, Part};
 use super::operands::Operands;
 use super::plan::Contraction;
-use super::sums::{Accumulator, unpacked};
 use super::unit::{Role, Scales, fuses};
 
 impl Contraction {
@@ -19,17 +19,23 @@ impl Contraction {
     ///
     /// # Panics
     /// Where there are not as many values as the layouts have registers.
-    pub fn emit(&self, builder: &mut Builder, factors: [&[Value]; 2], scales: [&[Value]; 2], sums: &Accumulator) -> Accumulator {
+    pub fn emit(
+        &self,
+        builder: &mut Builder,
+        factors: [&[Value]; 2],
+        scales: [&[Value]; 2],
+        accumulator: &Accumulator,
+    ) -> Accumulator {
         let a = self.factor(builder, 0, factors[0], scales[0]);
         let b = self.factor(builder, 1, factors[1], scales[1]);
-        let c = sums.carried();
+        let c = accumulator.carried();
         match &self.unit.row {
             Some(row) if self.unit.tensor.is_some() => {
                 let (a, b) = (self.tiles(builder, &a, 0), self.tiles(builder, &b, 1));
-                self.in_tensor_memory(builder, row, ([&a, &b], scales), sums)
+                self.in_tensor_memory(builder, row, ([&a, &b], scales), accumulator)
             }
-            Some(row) => sums.with(&self.by_row(builder, row, [&a, &b], scales, c)),
-            None => sums.with(&self.by_lanes(builder, &a, &b, c)),
+            Some(row) => accumulator.with(&self.by_row(builder, row, [&a, &b], scales, c)),
+            None => accumulator.with(&self.by_lanes(builder, &a, &b, c)),
         }
     }
 
@@ -124,32 +130,32 @@ impl Contraction {
             let held = |scales: &Scales| [&scales.a, &scales.b][side].registers.len() as u32;
             self.packed_scales(builder, side, scales[side], unit.scales.as_ref().map_or(0, held))
         });
-        let sums: Vec<Part> = c.iter().copied().map(Part::whole).collect();
-        let mut sums = self.packed(builder, &sums, &unit.sums);
-        self.each_issue(|at_a, at_b, at_sums| {
+        let accumulator: Vec<Part> = c.iter().copied().map(Part::whole).collect();
+        let mut accumulator = self.packed(builder, &accumulator, &unit.accumulator);
+        self.each_issue(|at_a, at_b, at_accumulator| {
             let value = |role: &Role| match role {
                 Role::A => a[at_a],
                 Role::B => b[at_b],
-                Role::Accumulator => sums[at_sums],
+                Role::Accumulator => accumulator[at_accumulator],
                 Role::ScaleA => scale_a[at_a],
                 Role::ScaleB => scale_b[at_b],
                 // No unit whose sums are in registers is told so.
-                Role::Accumulate => sums[at_sums],
+                Role::Accumulate => accumulator[at_accumulator],
             };
             let operands = unit.order.iter().map(value).collect();
-            let ty = builder.type_of(sums[at_sums]);
+            let ty = builder.type_of(accumulator[at_accumulator]);
             let ty = if unit.queue.is_some() { ty.pending() } else { ty };
-            sums[at_sums] = builder.value(ty, Op::Instruction { name: row.to_owned(), operands });
+            accumulator[at_accumulator] = builder.value(ty, Op::Instruction { name: row.to_owned(), operands });
         });
         if let Some(queue) = unit.queue {
             builder.commit(queue);
-            sums = builder.wait(queue, 0, &sums);
+            accumulator = builder.wait(queue, 0, &accumulator);
         }
-        unpacked(builder, &sums, 1 << unit.sums.registers.len(), &unit.sums)
+        unpacked(builder, &accumulator, 1 << unit.accumulator.registers.len(), &unit.accumulator)
     }
 
     fn by_lanes(&self, builder: &mut Builder, a: &[Part], b: &[Part], c: &[Value]) -> Vec<Value> {
-        let number = self.unit.sums.number;
+        let number = self.unit.accumulator.number;
         let element = cast::element(number).unwrap_or(Element::I32);
         let (multiply, add) = if number.is_float() { (Binary::FMul, Binary::FAdd) } else { (Binary::Mul, Binary::Add) };
         let fuses = fuses(number);
@@ -157,16 +163,16 @@ impl Contraction {
             values.iter().map(|&value| builder.cast(Cast::Bits, value, Type::Scalar(element))).collect()
         };
         let whole = |parts: &[Part]| -> Vec<Value> { parts.iter().map(|part| part.value).collect() };
-        let (a, b, mut sums) = (typed(&whole(a)), typed(&whole(b)), typed(c));
-        self.each_issue(|at_a, at_b, at_sums| {
-            sums[at_sums] = if fuses {
-                builder.f_mul_add(a[at_a], b[at_b], sums[at_sums])
+        let (a, b, mut accumulator) = (typed(&whole(a)), typed(&whole(b)), typed(c));
+        self.each_issue(|at_a, at_b, at_accumulator| {
+            accumulator[at_accumulator] = if fuses {
+                builder.f_mul_add(a[at_a], b[at_b], accumulator[at_accumulator])
             } else {
                 let product = builder.binary(multiply, a[at_a], b[at_b]);
-                builder.binary(add, sums[at_sums], product)
+                builder.binary(add, accumulator[at_accumulator], product)
             };
         });
-        sums.into_iter().map(|sum| builder.cast(Cast::Bits, sum, carrier(number))).collect()
+        accumulator.into_iter().map(|sum| builder.cast(Cast::Bits, sum, carrier(number))).collect()
     }
 
     /// Calls `issue` with the numbers of the repetitions of `a`, `b` and the sums, in the order of K.

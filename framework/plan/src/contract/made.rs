@@ -1,9 +1,9 @@
 //! Factors that another product has made: their ways from the registers that have them to those of which the unit takes them.
 
-use crate::movement::{PlanContext, MovementError, Plan, convert, slots_with_accesses};
+use crate::movement::{MovementError, Plan, PlanContext, convert, slots_with_accesses};
 use tilewright_layout::{Dim, LinearLayout};
 
-use super::feed::ACCESS_SLOTS;
+use super::operand_load::ACCESS_SLOTS;
 use super::plan::Contraction;
 
 impl Contraction {
@@ -22,20 +22,20 @@ impl Contraction {
 
     /// The same plan, with what these ways cost.
     pub(super) fn with_ways(mut self, context: PlanContext<'_>) -> Result<Self, MovementError> {
-        self.cost.feeding_cycles = 0.0;
+        self.cost.operand_load_cycles = 0.0;
         for side in 0..2 {
-            self.cost.feeding_cycles += self.way_of(side, context)?.map_or(0.0, |way| way.stats.cost);
+            self.cost.operand_load_cycles += self.way_of(side, context)?.map_or(0.0, |way| way.stats.cost);
         }
         Ok(self)
     }
 
     /// Wavefront slots in which both factors reach their layouts, from memory or from another product.
-    pub(super) fn feeding_slots(&self, context: PlanContext<'_>) -> Result<f64, MovementError> {
-        Ok(self.feeding_slots_of(0, context)? + self.feeding_slots_of(1, context)?)
+    pub(super) fn operand_load_slots(&self, context: PlanContext<'_>) -> Result<f64, MovementError> {
+        Ok(self.operand_load_slots_of(0, context)? + self.operand_load_slots_of(1, context)?)
     }
 
     /// Those of factor 0 or 1.
-    pub(super) fn feeding_slots_of(&self, side: usize, context: PlanContext<'_>) -> Result<f64, MovementError> {
+    pub(super) fn operand_load_slots_of(&self, side: usize, context: PlanContext<'_>) -> Result<f64, MovementError> {
         Ok(match self.way_of(side, context)? {
             Some(way) => slots_with_accesses(&way.stats.counts, ACCESS_SLOTS),
             None => self.feed_of(side, context)?.slots(),

@@ -23,14 +23,15 @@
 //! **Order of K.** A sum has no order, so both factors may be read in any one order of K (`order`): the
 //! bits of K that a lane holds in registers of both come first, as many as make accesses wide.
 
+mod accumulator;
 mod choose;
 mod cost;
 mod described;
 mod elements;
 mod emit;
-mod feed;
-mod feeds;
 mod made;
+mod operand_load;
+mod operand_loads;
 mod operands;
 mod order;
 mod pending;
@@ -38,7 +39,6 @@ mod plan;
 mod problem;
 mod row_sums;
 mod scale;
-mod sums;
 mod tiling;
 mod unit;
 mod ways;
@@ -46,14 +46,14 @@ mod whole;
 
 use tilewright_math::casts as cast;
 
+pub use accumulator::Accumulator;
 pub use choose::{MmaCandidate, candidates, plan};
 pub use cost::ContractionCost;
-pub use feed::places as matrix_places;
-pub use feed::{OperandLoad, Matrix, MatrixPart, Store};
+pub use operand_load::places as matrix_places;
+pub use operand_load::{Matrix, MatrixPart, OperandLoad, Store};
 pub use plan::Contraction;
 pub use problem::{ContractError, MmaProblem, WarpPartition};
 pub use scale::Scale;
-pub use sums::Accumulator;
 pub use unit::fuses;
 pub use ways::ways;
 pub use whole::OperandStore;

@@ -23,24 +23,24 @@ pub(super) struct Operands {
 const NO_SIDES: &str = "layouts have tiles whose sides are powers of two, of whole bytes, and its tile is another";
 
 impl Operands {
-    pub(super) fn of(row: &Instruction, wanted: &str) -> Result<(Self, [u32; 2]), String> {
+    pub(super) fn of(row: &Instruction, required: &str) -> Result<(Self, [u32; 2]), String> {
         let of_role = |operand: &&Operand| match operand {
-            Operand::Register { role, .. } => role == wanted,
-            Operand::Memory(memory) => memory.role == wanted,
+            Operand::Register { role, .. } => role == required,
+            Operand::Memory(memory) => memory.role == required,
             _ => false,
         };
         match row.operands.iter().find(of_role) {
-            Some(Operand::Register { element, bits, layout, .. }) => Self::held(wanted, element, *bits, layout),
+            Some(Operand::Register { element, bits, layout, .. }) => Self::held(required, element, *bits, layout),
             Some(Operand::Memory(memory)) => Self::in_memory(memory),
-            _ if row.tensor(wanted).is_some() => {
-                Err(format!("it reads {wanted} from tensor memory, to which plans bring no factor"))
+            _ if row.tensor(required).is_some() => {
+                Err(format!("it reads {required} from tensor memory, to which plans bring no factor"))
             }
-            _ => Err(format!("it has no operand `{wanted}`")),
+            _ => Err(format!("it has no operand `{required}`")),
         }
     }
 
     pub(super) fn held(
-        wanted: &str,
+        required: &str,
         element: &str,
         bits: u32,
         layout: &LinearLayout,
@@ -52,7 +52,7 @@ impl Operands {
         }
         let [registers, lanes, warps] = [Dim::REGISTER, Dim::LANE, Dim::WARP].map(|dim| coordinates(layout, dim));
         if (registers.len() + lanes.len() + warps.len()) as u32 != layout.ins().bits() {
-            return Err(format!("operand `{wanted}` lies in other dims than register, lane and warp"));
+            return Err(format!("operand `{required}` lies in other dims than register, lane and warp"));
         }
         Ok((Self { number, bits, registers, lanes, warps, memory: None }, size))
     }

@@ -5,7 +5,7 @@ use tilewright_target::{Queue, TargetDescription};
 
 use super::cost::{self, ContractionCost};
 use super::elements::in_byte;
-use super::feed;
+use super::operand_load;
 use super::operands::Operands;
 use super::order::Order;
 use super::tiling::Tiling;
@@ -96,12 +96,12 @@ impl Contraction {
             None => Order::new(&tiling.held(unit), width, tiling.k_bits(), tiling.chunk),
         };
         let orders = problem.shuffled.map(|shuffled| if shuffled { &natural } else { &order });
-        let (a, b, c) = (tiling.of_a(unit, orders[0])?, tiling.of_b(unit, orders[1])?, tiling.of_sums(unit)?);
+        let (a, b, c) = (tiling.of_a(unit, orders[0])?, tiling.of_b(unit, orders[1])?, tiling.of_accumulator(unit)?);
         let mut held = [tiling.of_a(unit, &order)?, tiling.of_b(unit, &order)?];
         for (side, operands) in [&unit.a, &unit.b].into_iter().enumerate() {
             // A factor that is stored is scaled in the registers from which it is.
             if operands.memory.is_some() && problem.scales[side].is_some() {
-                held[side] = feed::stored_from(problem, tiling.chunk, side, target)?;
+                held[side] = operand_load::stored_from(problem, tiling.chunk, side, target)?;
             }
         }
         let scales = tiling.of_scales(unit, problem, [&held[0], &held[1]])?;

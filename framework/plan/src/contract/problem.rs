@@ -43,7 +43,7 @@ pub struct MmaProblem {
     /// Columns of the result, and of `b`, that a lane holds side by side; as the unit has them where absent.
     pub n_width: Option<u64>,
     /// The layout in which the result is wanted, where there is one.
-    pub wanted: Option<LinearLayout>,
+    pub required: Option<LinearLayout>,
     /// The unit that is to multiply, by the name of its row; the best where absent.
     pub unit: Option<String>,
     /// How lanes and warps are to share the result out; the best where absent.
@@ -54,7 +54,7 @@ pub struct MmaProblem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WarpPartition {
     /// Whether the unit's first factor is `b`.
-    pub exchanged: bool,
+    pub swap_ab: bool,
     /// Warps along M and along N.
     pub warps: [u64; 2],
     /// Lanes along M that multiply and add by themselves; of what instructions do their rows say it.
@@ -82,7 +82,7 @@ impl MmaProblem {
             made: [None, None],
             k_width: None,
             n_width: None,
-            wanted: None,
+            required: None,
             unit: None,
             warp_partition: None,
         }
@@ -138,9 +138,7 @@ impl WarpPartition {
             return impossible(format!("{m} warps along M and {n} along N are asked for, and the block has {warps}"));
         }
         match self.lanes {
-            Some(_) if self.exchanged => {
-                impossible("plain multiply-adds have no other order of the factors".to_owned())
-            }
+            Some(_) if self.swap_ab => impossible("plain multiply-adds have no other order of the factors".to_owned()),
             Some(along) if !along.is_power_of_two() || along > u64::from(lanes) => {
                 impossible(format!("{along} lanes along M are asked for, and a warp has {lanes}"))
             }

@@ -17,14 +17,14 @@ pub(super) struct InTensorMemory {
 }
 
 /// The sums of a row as registers hold them at the end.
-pub(super) struct RowSums {
+pub(super) struct RowAccumulator {
     pub operands: Operands,
     /// Log2 of rows and columns.
     pub size: [u32; 2],
     pub tensor: Option<InTensorMemory>,
 }
 
-impl RowSums {
+impl RowAccumulator {
     /// One of a row whose sums are in registers, else one for each way to them; none where they are of another type
     /// than is asked for.
     pub(super) fn of(
@@ -50,9 +50,9 @@ impl RowSums {
         least_columns: u32,
         table: &mut TensorTable,
     ) -> Result<Vec<Self>, String> {
-        let sums = number(&tile.element)?;
-        if sums != problem.accumulator {
-            return Err(format!("it sums in {sums}, wanted is {}", problem.accumulator));
+        let accumulator = number(&tile.element)?;
+        if accumulator != problem.accumulator {
+            return Err(format!("it sums in {accumulator}, wanted is {}", problem.accumulator));
         }
         let columns = tile.columns();
         let way = |moves: TensorMoves| -> Result<Self, String> {

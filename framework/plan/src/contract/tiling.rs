@@ -79,12 +79,12 @@ impl Tiling {
     }
 
     /// The layout of the sums, M x N: registers of the unit, then repetitions along N, then along M.
-    pub(super) fn of_sums(&self, unit: &Unit) -> Result<LinearLayout, LayoutError> {
+    pub(super) fn of_accumulator(&self, unit: &Unit) -> Result<LinearLayout, LayoutError> {
         let [m, n, _] = self.repeats();
         let repeats = self.columns(n).chain(self.rows(m));
         let columns = self.column_order();
         let place = |[m, n]: [u64; 2]| [m, columns.place(n)];
-        self.layout(&unit.sums, repeats, [self.along_rows(), self.along_columns()], place, self.size)
+        self.layout(&unit.accumulator, repeats, [self.along_rows(), self.along_columns()], place, self.size)
     }
 
     /// The layouts of the scales that there are, rows x blocks of K, of factors of these layouts: those that the unit
@@ -118,7 +118,9 @@ impl Tiling {
             let Some(layout) = arranged(operand, arrangement, size.map(|bits| 1 << bits))? else { continue };
             let last =
                 [0, 1].map(|axis| (1u64 << size[axis]) / operand.shape[axis].max(1)).map(|tiles| tiles.max(1) - 1);
-            if DescriptorMatch::of(&layout, operand).is_ok_and(|reading| reading.descriptor(operand, last).is_some()) {
+            if DescriptorMatch::of(&layout, operand)
+                .is_ok_and(|descriptor_match| descriptor_match.descriptor(operand, last).is_some())
+            {
                 return Ok(layout);
             }
         }

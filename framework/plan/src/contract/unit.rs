@@ -10,7 +10,7 @@ use tilewright_target::{
 use super::MmaProblem;
 use super::cast::{element, is_possible};
 use super::operands::Operands;
-use super::row_sums::{InTensorMemory, RowSums};
+use super::row_sums::{InTensorMemory, RowAccumulator};
 use super::scale::Scale;
 
 /// Assumed where a target says nothing of its matrix instructions: one pipe, 2048 bits in a cycle.
@@ -28,8 +28,8 @@ pub(super) struct Unit {
     /// The second factor, K x N.
     pub b: Operands,
     /// The sums, before and after, M x N.
-    pub sums: Operands,
-    /// How the sums are in tensor memory, where they are there; `sums` is how registers hold them at the end.
+    pub accumulator: Operands,
+    /// How the sums are in tensor memory, where they are there; `accumulator` is how registers hold them at the end.
     pub tensor: Option<InTensorMemory>,
     /// The scales of both factors, where the row takes them.
     pub scales: Option<Scales>,
@@ -83,13 +83,13 @@ pub(super) struct ScalesInTensorMemory {
 /// The scales of one factor of a row: as registers hold them, their sizes (log2), and how they come to tensor memory.
 type RowScales = (Operands, [u32; 2], Option<ScalesInTensorMemory>);
 
-fn row_scales(row: &Instruction, wanted: &str, table: &TensorTable) -> Result<RowScales, String> {
-    let Some(tile) = row.tensor(wanted) else {
-        let (operands, size) = Operands::of(row, wanted)?;
+fn row_scales(row: &Instruction, required: &str, table: &TensorTable) -> Result<RowScales, String> {
+    let Some(tile) = row.tensor(required) else {
+        let (operands, size) = Operands::of(row, required)?;
         return Ok((operands, size, None));
     };
     let moves = table.stores(tile).ok_or("no row of the target brings its scales to tensor memory")?;
-    let (operands, size) = Operands::held(wanted, &tile.element, tile.bits, &moves.registers)?;
+    let (operands, size) = Operands::held(required, &tile.element, tile.bits, &moves.registers)?;
     Ok((operands, size, Some(ScalesInTensorMemory { moves, columns: tile.columns() })))
 }
 
@@ -133,12 +133,12 @@ impl Unit {
             _ => return Err("it multiplies no matrices".to_owned()),
         };
         let ((a, [m, k]), (b, [k_of_b, n])) = (Operands::of(row, "a")?, Operands::of(row, "b")?);
-        let sums = RowSums::of(row, problem, target, table)?;
-        if sums.iter().any(|sums| sums.size != [m, n]) || k != k_of_b {
+        let accumulator = RowAccumulator::of(row, problem, target, table)?;
+        if accumulator.iter().any(|accumulator| accumulator.size != [m, n]) || k != k_of_b {
             return Err("the tiles of its operands do not fit each other".to_owned());
         }
         let order = roles(row)?;
-        let group = sums.first().map_or(0, |sums| sums.operands.warps.len());
+        let group = accumulator.first().map_or(0, |accumulator| accumulator.operands.warps.len());
         if [&a, &b].iter().any(|factor| factor.memory.is_none() && factor.warps.len() != group) {
             return Err("its operands are for different numbers of warps".to_owned());
         }
@@ -159,12 +159,12 @@ impl Unit {
         let scales = Scales::of(row, [m, n, k], table)?;
         let (row, tile) = (Some(row.name.clone()), [m, n, k]);
         let transposed = false;
-        let unit = |RowSums { operands, tensor, .. }: RowSums| Self {
+        let unit = |RowAccumulator { operands, tensor, .. }: RowAccumulator| Self {
             row: row.clone(),
             transposed,
             a: a.clone(),
             b: b.clone(),
-            sums: operands,
+            accumulator: operands,
             tensor,
             scales: scales.clone(),
             order: order.clone(),
@@ -175,12 +175,12 @@ impl Unit {
             cycles,
             pipes,
         };
-        Ok(sums.into_iter().map(unit).collect())
+        Ok(accumulator.into_iter().map(unit).collect())
     }
 
     /// The unit with the factors exchanged: what one reads from memory lies there the other way round. None where the
     /// sums are in tensor memory, whose moves to registers were looked for one way only.
-    pub(super) fn exchanged(&self) -> Option<Self> {
+    pub(super) fn swap_ab(&self) -> Option<Self> {
         self.tensor.is_none().then(|| self.transposed())
     }
 
@@ -191,7 +191,7 @@ impl Unit {
 
     /// The same unit with the factors exchanged.
     fn transposed(&self) -> Self {
-        let exchanged = |role: &Role| match role {
+        let swap_ab = |role: &Role| match role {
             Role::A => Role::B,
             Role::B => Role::A,
             Role::Accumulator => Role::Accumulator,
@@ -204,9 +204,9 @@ impl Unit {
             transposed: true,
             a: self.b.clone().transposed(),
             b: self.a.clone().transposed(),
-            sums: self.sums.clone().transposed(),
+            accumulator: self.accumulator.clone().transposed(),
             scales: self.scales.as_ref().map(Scales::transposed),
-            order: self.order.iter().map(exchanged).collect(),
+            order: self.order.iter().map(swap_ab).collect(),
             tile: [n, m, k],
             ..self.clone()
         }
@@ -237,7 +237,7 @@ impl Unit {
             transposed: false,
             a: operands(1, 0),
             b: operands(0, 1),
-            sums: operands(1, 1),
+            accumulator: operands(1, 1),
             tensor: None,
             scales: None,
             order: vec![Role::A, Role::B, Role::Accumulator],
@@ -252,8 +252,8 @@ impl Unit {
 
     /// Whether it computes what is asked; says what does not fit.
     pub(super) fn fits(&self, problem: &MmaProblem) -> Result<(), String> {
-        let lanes = 1u64 << self.sums.lanes.len();
-        let held = [&self.a, &self.b, &self.sums].into_iter().filter(|operand| operand.memory.is_none());
+        let lanes = 1u64 << self.accumulator.lanes.len();
+        let held = [&self.a, &self.b, &self.accumulator].into_iter().filter(|operand| operand.memory.is_none());
         if held.map(|operand| 1 << operand.lanes.len()).any(|lanes: u64| lanes != u64::from(problem.lanes)) {
             return Err(format!("it is for warps of {lanes} lanes"));
         }
@@ -278,11 +278,11 @@ impl Unit {
             let how = |saturates| if saturates { "saturate" } else { "wrap" };
             return Err(format!("its sums {}, wanted are such that {}", how(self.saturates), how(problem.saturating)));
         }
-        if problem.chained && self.sums.warps.iter().any(|place| place[1] != 0) {
+        if problem.chained && self.accumulator.warps.iter().any(|place| place[1] != 0) {
             return Err("the warps that issue it share out columns, and each is to keep whole rows".to_owned());
         }
-        if self.sums.number != problem.accumulator {
-            return Err(format!("it sums in {}, wanted is {}", self.sums.number, problem.accumulator));
+        if self.accumulator.number != problem.accumulator {
+            return Err(format!("it sums in {}, wanted is {}", self.accumulator.number, problem.accumulator));
         }
         let sides = [("a", problem.a, &self.a), ("b", problem.b, &self.b)];
         for (((what, from, to), scale), shuffled) in sides.into_iter().zip(problem.scales).zip(problem.shuffled) {
@@ -314,7 +314,7 @@ impl Unit {
     pub(super) fn is_so(&self, problem: &MmaProblem) -> bool {
         let Some(shared) = problem.warp_partition else { return true };
         let lanes = |lanes: u64| self.row.is_some() || lanes == self.lanes_along_rows();
-        self.transposed == shared.exchanged && shared.lanes.is_none_or(lanes)
+        self.transposed == shared.swap_ab && shared.lanes.is_none_or(lanes)
     }
 
     /// The bits of K in a tile that a lane holds in registers of both factors.

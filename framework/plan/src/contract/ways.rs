@@ -35,18 +35,18 @@ pub fn ways(
             for plan in ordered(&plan, context.target)? {
                 let is_known = |known: &Contraction| known.a == plan.a && known.b == plan.b && known.c == plan.c;
                 if !is_known(best) && !found.iter().any(|(_, known)| is_known(known)) {
-                    found.push((plan.own_slots(context.target) + feeding_slots(&plan, &mut fed, context)?, plan));
+                    found.push((plan.own_slots(context.target) + operand_load_slots(&plan, &mut fed, context)?, plan));
                 }
             }
         }
     }
     found.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     found.truncate(most);
-    Ok(found.iter().map(|(_, plan)| plan.said()).collect())
+    Ok(found.iter().map(|(_, plan)| plan.explicit_problem()).collect())
 }
 
 /// Wavefront slots in which both factors of a plan reach their layouts; many plans share those.
-fn feeding_slots(
+fn operand_load_slots(
     plan: &Contraction,
     fed: &mut [Vec<(LinearLayout, f64)>; 2],
     context: PlanContext<'_>,
@@ -56,7 +56,7 @@ fn feeding_slots(
         slots += match known.iter().find(|(known, _)| known == layout) {
             Some((_, known)) => *known,
             None => {
-                let found = plan.feeding_slots_of(side, context)?;
+                let found = plan.operand_load_slots_of(side, context)?;
                 known.push((layout.clone(), found));
                 found
             }
@@ -71,7 +71,7 @@ fn units(problem: &MmaProblem, context: PlanContext<'_>) -> Vec<Unit> {
     let mut found = Vec::new();
     for row in context.instructions {
         let Ok(units) = Unit::of_row(row, problem, context.target, &mut table) else { continue };
-        found.extend(units.into_iter().take(1).flat_map(|unit| unit.exchanged().into_iter().chain([unit])));
+        found.extend(units.into_iter().take(1).flat_map(|unit| unit.swap_ab().into_iter().chain([unit])));
     }
     found.extend((0..=problem.lanes.trailing_zeros()).map(|rows| Unit::plain(problem, rows, context.target)));
     found.retain(|unit| !unit.reads_memory() && unit.tensor.is_none() && unit.fits(problem).is_ok());
@@ -93,8 +93,8 @@ fn warp_partition(problem: &MmaProblem, unit: &Unit, limit: f64, target: &Target
         let columns = (0..=tiling.repeats()[1]).filter(|beside| problem.b.stored_bits() << beside <= widest);
         for beside in columns {
             let n_width = (beside > 0 && unit.scales.is_none()).then_some(1 << beside);
-            let asked = MmaProblem { n_width, ..problem.clone() };
-            plans.extend(Contraction::new(&asked, unit, [rows, warps - rows], target));
+            let requested = MmaProblem { n_width, ..problem.clone() };
+            plans.extend(Contraction::new(&requested, unit, [rows, warps - rows], target));
         }
     }
     plans.retain(|plan| plan.cost.issue_cycles + plan.cost.cast_cycles <= limit);
@@ -113,9 +113,9 @@ fn ordered(plan: &Contraction, target: &TargetDescription) -> Result<Vec<Contrac
 impl Contraction {
     /// The question whose answer is this plan.
     #[must_use]
-    pub fn said(&self) -> MmaProblem {
+    pub fn explicit_problem(&self) -> MmaProblem {
         let lanes = self.unit.row.is_none().then(|| self.unit.lanes_along_rows());
-        let warp_partition = Some(WarpPartition { exchanged: self.is_transposed(), warps: self.warps(), lanes });
+        let warp_partition = Some(WarpPartition { swap_ab: self.is_transposed(), warps: self.warps(), lanes });
         let counts_k = self.unit.scales.is_some() || self.unit.reads_memory();
         let k_width = (!counts_k).then(|| self.k_width());
         MmaProblem { unit: Some(self.unit_name().to_owned()), warp_partition, k_width, ..self.problem.clone() }

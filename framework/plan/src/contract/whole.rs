@@ -2,17 +2,17 @@
 //!
 //! All chunks are held at once: the chunk is the highest part of a register's number, or of an offset in shared memory.
 
-use crate::movement::{PlanContext, MovementError, DescriptorMatch, SharedAccess, access_shared};
+use crate::movement::{DescriptorMatch, MovementError, PlanContext, SharedAccess, access_shared};
 use tilewright_kernel::{Builder, Value};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, MemoryLayout};
 use tilewright_target::Direction;
 
 use super::ContractError;
+use super::accumulator::Accumulator;
 use super::cast::cast;
 use super::elements::in_byte;
 use super::plan::Contraction;
 use super::scale::grouped;
-use super::sums::Accumulator;
 
 /// How a factor in registers is stored to the shared memory from which a unit reads it.
 #[derive(Debug, Clone)]
@@ -80,7 +80,7 @@ impl Contraction {
     ) -> Result<Option<OperandStore>, MovementError> {
         let (layout, operands) = self.side(side);
         let Some(operand) = &operands.memory else { return Ok(None) };
-        let reading = DescriptorMatch::of(layout, operand).map_err(MovementError::memory)?;
+        let descriptor_match = DescriptorMatch::of(layout, operand).map_err(MovementError::memory)?;
         let whole = self.over_chunks(layout, 1 - side, Dim::OFFSET, operands.in_byte())?;
         let bytes = (operand.bits / 8) << whole.in_bits(Dim::OFFSET);
         let made = if self.is_made(side) { Some(self.made_from(side, context)?) } else { None };
@@ -90,14 +90,14 @@ impl Contraction {
             }
             None => access_shared(registers, &MemoryLayout::linear(whole), operand.bits, Direction::Store, context)?,
         };
-        Ok(Some(OperandStore { access, bytes, alignment: reading.alignment, side, made }))
+        Ok(Some(OperandStore { access, bytes, alignment: descriptor_match.alignment, side, made }))
     }
 
     /// The same plan where the unit reads factor 0 or 1 from the program's own memory, of the whole factor, as it lies there.
     ///
     /// # Errors
     /// [`ContractError::Impossible`]: the unit takes the factor from registers, or other elements, or reads no such layout.
-    pub fn reading(&self, side: usize, memory: &LinearLayout) -> Result<Self, ContractError> {
+    pub fn descriptor_match(&self, side: usize, memory: &LinearLayout) -> Result<Self, ContractError> {
         let refused = |reasons: String| ContractError::Impossible { reasons };
         let (own, operands) = self.side(side);
         let Some(operand) = &operands.memory else {
@@ -108,9 +108,9 @@ impl Contraction {
         }
         let axes: Vec<Dim> = own.outs().dims().collect();
         let memory = memory.transpose_outs(&axes)?;
-        let reading = DescriptorMatch::of(&memory, operand).map_err(refused)?;
-        let [rows, columns] = [0, 1].map(|axis: usize| 1u64 << reading.starts[axis].len());
-        let said = |tile| reading.descriptor(operand, tile).is_some();
+        let descriptor_match = DescriptorMatch::of(&memory, operand).map_err(refused)?;
+        let [rows, columns] = [0, 1].map(|axis: usize| 1u64 << descriptor_match.starts[axis].len());
+        let said = |tile| descriptor_match.descriptor(operand, tile).is_some();
         if !(0..rows).all(|row| (0..columns).all(|column| said([row, column]))) {
             return Err(refused("no descriptor says where all tiles of the factor begin".to_owned()));
         }
@@ -176,15 +176,15 @@ impl Contraction {
         builder: &mut Builder,
         factors: [&[Value]; 2],
         scales: [&[Value]; 2],
-        mut sums: Accumulator,
+        mut accumulator: Accumulator,
     ) -> Accumulator {
         for chunk in 0..self.chunks() as usize {
             let own = [0, 1].map(|side| &factors[side][self.part_of(factors[side], chunk, self.chunks() as usize)]);
             let scales = [0, 1]
                 .map(|side| &scales[side][self.part_of(scales[side], chunk, self.scale_chunks(side, scales[side]))]);
-            sums = self.emit(builder, own, scales, &sums);
+            accumulator = self.emit(builder, own, scales, &accumulator);
         }
-        sums
+        accumulator
     }
 
     fn side(&self, side: usize) -> (&LinearLayout, &super::operands::Operands) {

@@ -2,7 +2,7 @@
 
 use super::leaf::{Problem, written};
 use super::{AccessAlternative, AccessSolution, MemorySynthesisError, Solution, TensorAccess};
-use crate::movement::{DescriptorMatch, arranged, boxed, boxes_in};
+use crate::movement::{DescriptorMatch, arranged, boxed, tensor_copies_in};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
 impl Problem<'_, '_> {
@@ -99,7 +99,7 @@ impl Problem<'_, '_> {
                     DescriptorMatch::of(&memory.linear, operand).ok().map(|_| by_itself(0))
                 }
                 AccessAlternative::Boxes { operand, first, .. } => {
-                    let boxes = boxes_in(&memory.linear, *first, self.tensor.bits, operand);
+                    let boxes = tensor_copies_in(&memory.linear, *first, self.tensor.bits, operand);
                     boxes.ok().map(|(boxes, _)| by_itself(boxes))
                 }
             };

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::layouts;
 use crate::movement::{
-    AccessWay, Accessor, Begin, Constraints, Kind, PlanContext, SharedLayoutCandidate, access_shared, choose_memory_begun,
-    least_wavefronts,
+    AccessKind, Accessor, Begin, Constraints, Kind, PlanContext, SharedLayoutCandidate, access_shared,
+    choose_memory_begun, least_wavefronts,
 };
 use tilewright_layout::cute::{self, CuteLayout, Swizzle};
 use tilewright_layout::f2::{multiply, rank};
@@ -37,7 +37,7 @@ pub(super) struct Problem<'q, 'a> {
 pub(super) struct Chosen<'q> {
     pub(super) access: usize,
     pub(super) way: usize,
-    pub(super) lanes: &'q AccessWay,
+    pub(super) lanes: &'q AccessKind,
     pub(super) term: StrideTerm,
 }
 
@@ -52,7 +52,7 @@ impl<'q> Problem<'q, '_> {
         self.tensor.bits.max(8)
     }
 
-    pub(super) fn lanes(&self, access: usize, way: usize) -> Option<&'q AccessWay> {
+    pub(super) fn lanes(&self, access: usize, way: usize) -> Option<&'q AccessKind> {
         match self.accesses.get(access)?.ways.get(way)? {
             AccessAlternative::Lanes(lanes) => Some(lanes),
             _ => None,
@@ -78,7 +78,7 @@ impl<'q> Problem<'q, '_> {
         Ok((wavefronts, self.price(access, chosen.lanes, wavefronts, (numbered >> alike).max(1))))
     }
 
-    fn price(&self, access: &TensorAccess<'_>, lanes: &AccessWay, wavefronts: u64, issued: u64) -> f64 {
+    fn price(&self, access: &TensorAccess<'_>, lanes: &AccessKind, wavefronts: u64, issued: u64) -> f64 {
         // What is stored after it was loaded from global memory was issued once more.
         let times = if access.from_global && !lanes.copies { 2.0 } else { 1.0 };
         access.weight as f64 * (wavefronts as f64 + times * ISSUE_SLOTS * issued as f64)
@@ -107,7 +107,8 @@ impl<'q> Problem<'q, '_> {
             chosen.iter().zip(layouts).map(|(one, layout)| self.accessor(one, layout)).collect();
         let alone: Vec<_> =
             chosen.iter().map(|one| one.lanes.alone(self.context.target, self.context.instructions)).collect();
-        let context: Vec<_> = alone.iter().map(|(target, rows)| PlanContext::of(target).with_instructions(rows)).collect();
+        let context: Vec<_> =
+            alone.iter().map(|(target, rows)| PlanContext::of(target).with_instructions(rows)).collect();
         let (unit, target) = (self.unit_bits(), self.context.target);
         let begin = begin(chosen, rest, &packing, within.len());
         // What lanes fetch side by side fills its wavefronts whatever the swizzle: others say what is best.

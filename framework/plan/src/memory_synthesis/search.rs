@@ -176,7 +176,7 @@ impl<'q> Problem<'q, '_> {
 
     /// Which accesses disagree whatever their ways.
     fn disagreement(&self, ways: &[Vec<Candidate>]) -> MemorySynthesisError {
-        let asked = |access: usize, one: &Candidate| AccessConstraint {
+        let requested = |access: usize, one: &Candidate| AccessConstraint {
             access: self.accesses[access].name.clone(),
             way: self.accesses[access].ways[one.way].to_string(),
             term: one.term.to_string(),
@@ -194,7 +194,7 @@ impl<'q> Problem<'q, '_> {
                         way: "the layout that it gives".to_owned(),
                         term: given.to_string(),
                     };
-                    if let Some(found) = differ(program, asked(access, &own[0]), given, &own[0].term) {
+                    if let Some(found) = differ(program, requested(access, &own[0]), given, &own[0].term) {
                         return found;
                     }
                 }
@@ -204,7 +204,7 @@ impl<'q> Problem<'q, '_> {
             for (first, own) in ways[..second].iter().enumerate() {
                 if own.iter().all(|a| others.iter().all(|b| a.term.unify(&b.term).is_err())) {
                     let (a, b) = (&own[0], &others[0]);
-                    if let Some(found) = differ(asked(first, a), asked(second, b), &a.term, &b.term) {
+                    if let Some(found) = differ(requested(first, a), requested(second, b), &a.term, &b.term) {
                         return found;
                     }
                 }

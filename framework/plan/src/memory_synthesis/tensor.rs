@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::movement::{AccessWay, PlanContext};
+use crate::movement::{AccessKind, PlanContext};
 use tilewright_layout::cute::CuteLayout;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{TensorCopyOperand, Direction, Instruction, InstructionKind, MemoryOperand, Operand};
+use tilewright_target::{Direction, Instruction, InstructionKind, MemoryOperand, Operand, TensorCopyOperand};
 
 /// A tensor in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl SharedTensor {
 #[derive(Debug, Clone, PartialEq)]
 pub enum AccessAlternative<'a> {
     /// Lanes give addresses: plain accesses, rows that move, rows that copy from global memory.
-    Lanes(AccessWay),
+    Lanes(AccessKind),
     /// A matrix unit reads the tile by itself, in an arrangement of its own.
     Operand {
         /// The row of the instruction table.
@@ -125,8 +125,8 @@ impl<'a> TensorAccess<'a> {
     pub fn copy(name: &str, layout: LinearLayout, context: &PlanContext<'a>) -> Self {
         let lane_bits = layout.in_bits(Dim::LANE);
         let rows = context.instructions.iter().filter(|row| row.kind == InstructionKind::AsyncCopy);
-        let copies = rows.filter_map(|row| AccessWay::of_row(row, lane_bits)).map(AccessAlternative::Lanes);
-        let stores = AccessWay::plain(context.target, Direction::Store).into_iter().map(AccessAlternative::Lanes);
+        let copies = rows.filter_map(|row| AccessKind::of_row(row, lane_bits)).map(AccessAlternative::Lanes);
+        let stores = AccessKind::plain(context.target, Direction::Store).into_iter().map(AccessAlternative::Lanes);
         Self { from_global: true, ways: copies.chain(stores).collect(), ..Self::new(name, Some(layout)) }
     }
 
@@ -176,9 +176,12 @@ impl<'a> TensorAccess<'a> {
     fn of_registers(name: &str, layout: LinearLayout, direction: Direction, context: &PlanContext<'a>) -> Self {
         let lane_bits = layout.in_bits(Dim::LANE);
         let rows = context.instructions.iter().filter(|row| row.kind == InstructionKind::SharedMove);
-        let rows = rows.filter_map(|row| AccessWay::of_row(row, lane_bits)).filter(|way| way.direction == direction);
-        let ways =
-            AccessWay::plain(context.target, direction).into_iter().chain(rows).map(AccessAlternative::Lanes).collect();
+        let rows = rows.filter_map(|row| AccessKind::of_row(row, lane_bits)).filter(|way| way.direction == direction);
+        let ways = AccessKind::plain(context.target, direction)
+            .into_iter()
+            .chain(rows)
+            .map(AccessAlternative::Lanes)
+            .collect();
         Self { ways, ..Self::new(name, Some(layout)) }
     }
 

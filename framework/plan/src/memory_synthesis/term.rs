@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::movement::{AccessWay, SlotBit};
+use crate::movement::{AccessKind, SlotBit};
 use tilewright_layout::f2::rank;
 use tilewright_layout::{Dim, LinearLayout};
 
@@ -38,7 +38,7 @@ impl StrideTerm {
     ///
     /// # Errors
     /// A sentence on why no memory lets it go that way.
-    pub fn of_access(layout: &LinearLayout, way: &AccessWay, bits: u32) -> Result<Self, String> {
+    pub fn of_access(layout: &LinearLayout, way: &AccessKind, bits: u32) -> Result<Self, String> {
         if way.is_fetched() {
             return Self::of_fetch(layout, way, bits);
         }
@@ -65,9 +65,9 @@ impl StrideTerm {
         let mut term = Self::free(layout, &threads, registers);
         term.low = places(way, bits, (registers, held), lanes)?;
         term.firm = term.low.len();
-        let wanted = u64::from(bits.max(1)) << rank(registers);
-        if 8 * way.bytes > wanted {
-            return Err(format!("a lane holds {wanted} bits, and {} go at a time", 8 * way.bytes));
+        let required = u64::from(bits.max(1)) << rank(registers);
+        if 8 * way.bytes > required {
+            return Err(format!("a lane holds {required} bits, and {} go at a time", 8 * way.bytes));
         }
         match term.assigned() {
             Some(_) => Ok(term),
@@ -87,7 +87,7 @@ impl StrideTerm {
     /// What lanes ask that write side by side what each fetches from an address of its own: what a lane brings lies together as it
     /// does in global memory, and all lanes' elements are a slot. Which lane has which is free, as long as together they have
     /// the same, so that no more units of global memory are touched: lanes may move by any sums of bits.
-    fn of_fetch(layout: &LinearLayout, way: &AccessWay, bits: u32) -> Result<Self, String> {
+    fn of_fetch(layout: &LinearLayout, way: &AccessKind, bits: u32) -> Result<Self, String> {
         let (registers, lanes) = (layout.columns_of(Dim::REGISTER), layout.columns_of(Dim::LANE));
         let warps = layout.columns_of(Dim::WARP);
         let own = ((8 * way.bytes) / u64::from(bits.max(1))).max(1).ilog2() as usize;
@@ -292,7 +292,7 @@ fn held_bits(registers: &[u64]) -> u64 {
 }
 
 /// For each offset bit of a slot the coordinate bits that may be there.
-fn places(way: &AccessWay, bits: u32, (registers, held): (&[u64], u64), lanes: &[u64]) -> Result<Vec<u64>, String> {
+fn places(way: &AccessKind, bits: u32, (registers, held): (&[u64], u64), lanes: &[u64]) -> Result<Vec<u64>, String> {
     let within = bits.trailing_zeros();
     // Bits of the slot, counted from the least bit of a byte on.
     let all = [SlotBit::Held; 3].into_iter().chain(way.slot.iter().copied());

@@ -106,8 +106,8 @@ impl Thread {
                 continue;
             }
             let own = builder.binary_const(Binary::And, index, mask as u32);
-            let wanted = builder.i32(bits as u32);
-            let here = builder.compare(Compare::Eq, own, wanted);
+            let required = builder.i32(bits as u32);
+            let here = builder.compare(Compare::Eq, own, required);
             condition = Some(match condition {
                 None => here,
                 Some(before) => builder.binary(Binary::And, before, here),

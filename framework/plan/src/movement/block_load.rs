@@ -46,7 +46,12 @@ impl BlockLoads {
     /// says them, then the first in the table; `None` where no row loads tiles of this layout of registers, lanes and warps
     /// with two axes.
     #[must_use]
-    pub fn new(layout: &LinearLayout, source: &BlockSource, element_bits: u32, context: PlanContext<'_>) -> Option<Self> {
+    pub fn new(
+        layout: &LinearLayout,
+        source: &BlockSource,
+        element_bits: u32,
+        context: PlanContext<'_>,
+    ) -> Option<Self> {
         let unit = u64::from(context.target.global.transaction_bytes.max(1));
         let rows = context.instructions.iter().filter(|row| row.kind == InstructionKind::GlobalMove);
         let ways = rows.filter_map(|row| Some((Self::by(row, layout, *source, element_bits, unit)?, row.cycles)));
@@ -174,8 +179,8 @@ fn own_registers(result: &LinearLayout, layout: &LinearLayout, within: u64, mino
     }
     let registers = places(layout, Dim::REGISTER);
     let neighbours = (0..within.trailing_zeros()).map(|bit| turned([0, 1 << bit]));
-    let wanted = neighbours.chain(of_result(Dim::REGISTER));
-    wanted.map(|wanted| registers.iter().position(|register| *register == wanted)).collect()
+    let required = neighbours.chain(of_result(Dim::REGISTER));
+    required.map(|required| registers.iter().position(|register| *register == required)).collect()
 }
 
 impl BlockSource {

@@ -131,12 +131,12 @@ pub(super) fn of_exchanges(conversion: &Conversion, target: &TargetDescription) 
     let exchange_bits = target.index_exchange_bits().unwrap_or(u32::BITS);
     let (src, dst) = (&conversion.src, &conversion.dst);
     let held = Subspace::span(src.registers.iter().copied());
-    let wanted = Subspace::span(dst.registers.iter().copied());
-    let both = held.sum(&wanted);
+    let required = Subspace::span(dst.registers.iter().copied());
+    let both = held.sum(&required);
     // What a thread wants and what it holds are cosets; they meet in all threads or not in some.
     let meet_everywhere = src.threads.iter().zip(&dst.threads).all(|(s, d)| both.contains(s ^ d));
-    let wanted_count = 1u64 << wanted.dimension();
-    let there = if meet_everywhere { 1u64 << held.intersection(&wanted).dimension() } else { 0 };
+    let wanted_count = 1u64 << required.dimension();
+    let there = if meet_everywhere { 1u64 << held.intersection(&required).dimension() } else { 0 };
     let missing_bits = (wanted_count - there) * u64::from(conversion.element.bits());
     Bound { exchanges: missing_bits.div_ceil(u64::from(exchange_bits)), ..Bound::default() }
 }

@@ -11,22 +11,22 @@ mod block_load;
 mod bound;
 mod check;
 mod choose;
+mod context;
 mod conversion;
 mod convert;
 mod copy;
+mod descriptor_match;
 mod error;
-mod stats;
 mod gather;
-mod context;
 mod memory;
 mod prefetch;
 mod price;
-mod reading;
 mod reduce;
 mod rejected;
 mod scan;
 mod shared_bits;
 mod source;
+mod stats;
 mod tensor_allotment;
 mod tensor_memory;
 mod tile;
@@ -44,30 +44,30 @@ pub use choose::{
     SharedLayoutCandidate, choose_shared_layout,
 };
 pub(crate) use choose::{choose_memory_begun, least_wavefronts};
+pub use context::PlanContext;
 pub use conversion::Conversion;
 pub use convert::{Path, Plan, Rounds, candidates, convert};
-pub(crate) use copy::boxes_in;
+pub(crate) use copy::tensor_copies_in;
 pub use copy::{
-    TensorCopy, TensorCopySource, AsyncCopySpec, PointerCopy, PointerCopySpec, SharedCopy, boxed, consecutive_copy, plan_tensor_copy,
-    copy_from_shared, plan_pointer_copy, copy_to_shared,
+    AsyncCopySpec, PointerCopy, PointerCopySpec, SharedCopy, TensorCopy, TensorCopySource, boxed, consecutive_copy,
+    copy_from_shared, copy_to_shared, plan_pointer_copy, plan_tensor_copy,
 };
+pub use descriptor_match::{DescriptorMatch, arranged};
 pub use error::MovementError;
-pub use stats::PlanStats;
 pub use gather::{Gather, gather, gathers};
-pub use context::PlanContext;
 pub use memory::{
-    AccessWay, AxisStride, BankModel, ConflictError, Conflicts, GlobalAccess, GlobalPlace, GlobalTensor, SharedAccess,
+    AccessKind, AxisStride, BankModel, ConflictError, Conflicts, GlobalAccess, GlobalPlace, GlobalTensor, SharedAccess,
     SlotBit, access_global, access_shared, coalesced_layout, conflicts,
 };
 pub use prefetch::{Prefetch, PrefetchSpec, prefetch};
 pub use price::{cost, slots};
 pub use price::{slots_with_accesses, waited};
-pub use reading::{DescriptorMatch, arranged};
 pub use reduce::{Reduction, reduce, reductions};
 pub use rejected::Rejected;
 pub(crate) use rejected::best_of;
 pub use scan::{Scan, ScanDirection, scan};
 pub use shared_bits::SharedBits;
+pub use stats::PlanStats;
 pub use tensor_allotment::{TensorMemoryAllocation, first_warp};
 pub use tensor_memory::{TensorMoves, TensorTable};
 pub use tuples::Combine;

@@ -4,7 +4,7 @@
 //! some tiles later.
 
 use super::tile::only_where;
-use super::{PlanContext, MovementError, Rejected, best_of};
+use super::{MovementError, PlanContext, Rejected, best_of};
 use tilewright_kernel::{Binary, Builder, Compare, Counts, Op, SpecialRegister, Value};
 use tilewright_target::{BlockMatrix, BlockOperand, Instruction, InstructionKind, MatrixFigure, Operand};
 
@@ -37,7 +37,7 @@ pub struct Prefetch {
     /// What a warp does for a tile, at most.
     pub counts: Counts,
     /// The other rows that are closed, each with the reason.
-    pub closed: Vec<Rejected<String>>,
+    pub rejected: Vec<Rejected<String>>,
     problem: PrefetchSpec,
     operands: Vec<Operand>,
     /// Columns of the instruction for each of the question.
@@ -57,11 +57,11 @@ pub fn prefetch<'a>(problem: &PrefetchSpec, context: impl Into<PlanContext<'a>>)
         return Err(MovementError::memory(format!("{size} is no size of a tile: expected a power of two")));
     }
     let rows = context.instructions.iter().filter(|row| row.kind == InstructionKind::Prefetch);
-    let (best, closed) = best_of(rows.map(|row| (row.name.clone(), Prefetch::by(row, problem))), Prefetch::score);
+    let (best, rejected) = best_of(rows.map(|row| (row.name.clone(), Prefetch::by(row, problem))), Prefetch::score);
     let reasons = match best {
-        Some(best) => return Ok(Prefetch { closed, ..best }),
-        None if closed.is_empty() => "the target's table has no row that prefetches".to_owned(),
-        None => Rejected::summary(&closed),
+        Some(best) => return Ok(Prefetch { rejected, ..best }),
+        None if rejected.is_empty() => "the target's table has no row that prefetches".to_owned(),
+        None => Rejected::summary(&rejected),
     };
     Err(MovementError::impossible(reasons))
 }
@@ -89,7 +89,7 @@ impl Prefetch {
             block: size,
             blocks,
             counts: Counts { prefetches, ..Counts::default() },
-            closed: Vec::new(),
+            rejected: Vec::new(),
             problem: *problem,
             operands: row.operands.clone(),
             scale,

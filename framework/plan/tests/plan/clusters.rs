@@ -10,7 +10,7 @@ use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::conversion_kernel;
 use tilewright_plan::movement;
-use tilewright_plan::movement::{PlanContext, Path, Plan, slots};
+use tilewright_plan::movement::{Path, Plan, PlanContext, slots};
 use tilewright_verify::{check_emulated, conversion_case};
 
 /// A layout of `2^bits` elements, rows of four, by the columns of its registers, lanes, warps and blocks.
@@ -23,10 +23,11 @@ fn layout(bits: u32, [registers, lanes, warps, blocks]: [&[u64]; 4]) -> LinearLa
 
 /// Checks every candidate.
 fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32, context: PlanContext<'_>) -> Vec<Plan> {
-    let (plans, closed) = movement::candidates(src, dst, bits, context).expect("the question is sound");
-    assert!(!plans.is_empty(), "{closed:?}\nfrom\n{src}\nto\n{dst}");
+    let (plans, rejected) = movement::candidates(src, dst, bits, context).expect("the question is sound");
+    assert!(!plans.is_empty(), "{rejected:?}\nfrom\n{src}\nto\n{dst}");
     for plan in &plans {
-        if let Err(wrong) = conversion_case([src, dst], bits, plan, context).and_then(|case| check_emulated(&case, context))
+        if let Err(wrong) =
+            conversion_case([src, dst], bits, plan, context).and_then(|case| check_emulated(&case, context))
         {
             panic!("{} of {bits} bits: {wrong}\nfrom\n{src}\nto\n{dst}", plan.path);
         }
@@ -146,7 +147,8 @@ fn loads_go_to_the_own_block_where_it_has_the_element() {
     // Register 1 is of the other block in the first block, of the own in the second.
     let (src, dst) = (of_two_blocks(&[8], [1, 2, 4], 16), of_two_blocks(&[16], [1, 2, 4], 8));
     let plan = only(&src, &dst, 32);
-    let text = conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::of(&machine())).expect("a kernel").to_string();
+    let text =
+        conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::of(&machine())).expect("a kernel").to_string();
     assert!(text.contains("lanes 8 warps 1 blocks 2 {"), "{text}");
     // Both blocks hold all: no load leaves its block, and only lanes and registers change.
     let copies = |lanes: [u64; 3], registers: &[u64]| layout(5, [registers, &lanes, &[], &[0]]);
@@ -161,7 +163,8 @@ fn copies_of_all_blocks_are_shared_out_without_leaving_the_block() {
     let plan = only(&src, &dst, 32);
     assert_eq!((plan.path, plan.blocks()), (Path::Shared, 2));
     assert_eq!((plan.stats.counts.cluster_barriers, plan.stats.counts.barriers), (0, 1));
-    let text = conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::of(&machine())).expect("a kernel").to_string();
+    let text =
+        conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::of(&machine())).expect("a kernel").to_string();
     assert!(!text.contains("cluster_address") && text.contains("special block"), "{text}");
 }
 
@@ -173,7 +176,8 @@ fn what_blocks_hold_in_parts_is_gathered_by_all() {
     assert_eq!(plan.path, Path::Cluster);
     // Two elements of a thread lie together; four are loaded, in two phases of half the lanes.
     assert_eq!((plan.stats.counts.wavefronts_stored, plan.stats.counts.wavefronts_loaded), (2, 4));
-    let text = conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::of(&machine())).expect("a kernel").to_string();
+    let text =
+        conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::of(&machine())).expect("a kernel").to_string();
     // Which of a thread's registers are of the own memory depends on the block: both groups are asked for.
     assert_eq!(text.matches("cluster_address").count(), 2, "{text}");
 }

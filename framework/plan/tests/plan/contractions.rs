@@ -28,10 +28,10 @@ fn operand(role: &str, element: &str, registers: Bases, lanes: Bases) -> Operand
 /// 4 x 4 x 4 by eight lanes with two registers each: of K the upper bit is in registers of both factors, the
 /// lower one in lanes, some of which move along M or N too.
 fn row(name: &str, cycles: f64, [d, a, b]: [&str; 3]) -> Instruction {
-    let sums = |role| operand(role, d, vec![vec![0, 2]], vec![vec![1, 0], vec![2, 1], vec![0, 1]]);
+    let accumulator = |role| operand(role, d, vec![vec![0, 2]], vec![vec![1, 0], vec![2, 1], vec![0, 1]]);
     let operands = vec![
-        sums("d"),
-        sums("c"),
+        accumulator("d"),
+        accumulator("c"),
         operand("b", b, vec![vec![2, 0]], vec![vec![1, 1], vec![0, 2], vec![1, 0]]),
         operand("a", a, vec![vec![0, 2]], vec![vec![1, 0], vec![2, 1], vec![0, 1]]),
     ];
@@ -105,8 +105,8 @@ proptest! {
         let context = PlanContext::of(&machine).with_instructions(&rows);
         problem.k_width = width.map(|width| 1 << width);
         let Some(plan) = planned_if_possible(&problem, context)? else { return Ok(()) };
-        let wanted = problem.k_width.unwrap_or(plan.k_width());
-        prop_assert_eq!(plan.k_width(), wanted);
+        let required = problem.k_width.unwrap_or(plan.k_width());
+        prop_assert_eq!(plan.k_width(), required);
         prop_assert!(!chained || plan.warps()[1] == 1);
         contraction_cases(&plan, context).and_then(|cases| check_all_emulated(&cases, context)).map_err(|error| TestCaseError::fail(format!("{problem:?}: {error}")))?;
     }
@@ -164,8 +164,9 @@ fn the_factors_are_exchanged_where_that_saves_a_conversion() {
     let turned = straight.c.rename_out(Dim::tensor(0), Dim::named("x")).and_then(|layout| {
         layout.rename_out(Dim::tensor(1), Dim::tensor(0))?.rename_out(Dim::named("x"), Dim::tensor(1))
     });
-    let wanted = turned.and_then(|layout| layout.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])).expect("it turns");
-    let wish = MmaProblem { wanted: Some(wanted), ..straight.problem.clone() };
+    let required =
+        turned.and_then(|layout| layout.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])).expect("it turns");
+    let wish = MmaProblem { required: Some(required), ..straight.problem.clone() };
     let plan = planned(&wish, &rows());
     assert!(plan.is_transposed());
     assert_eq!(plan.cost.conversion_cycles, 0.0, "registers are renamed at most");
@@ -175,12 +176,12 @@ fn the_factors_are_exchanged_where_that_saves_a_conversion() {
 #[test]
 fn the_cheapest_unit_wins() {
     let rows = [row("slow", 1000.0, ["f32", "f16", "f16"]), row("fast", 1.0, ["f32", "f16", "f16"])];
-    let asked = problem([16, 16, 16], ["f16", "f16", "f32"], 1);
-    assert_eq!(planned(&asked, &rows).row(), Some("fast"));
-    assert_eq!(planned(&asked, &rows[..1]).row(), None, "multiply-adds are cheaper than the slow one");
+    let requested = problem([16, 16, 16], ["f16", "f16", "f32"], 1);
+    assert_eq!(planned(&requested, &rows).row(), Some("fast"));
+    assert_eq!(planned(&requested, &rows[..1]).row(), None, "multiply-adds are cheaper than the slow one");
     let machine = machine();
     let context = PlanContext::of(&machine).with_instructions(&rows);
-    let (candidates, refused) = contract::candidates(&asked, context).expect("it can be weighed");
+    let (candidates, refused) = contract::candidates(&requested, context).expect("it can be weighed");
     assert!(candidates.windows(2).all(|pair| pair[0].cost.cycles() <= pair[1].cost.cycles()));
     assert!(candidates.iter().any(|candidate| candidate.unit == "slow"));
     assert!(refused.is_empty(), "{refused:?}");
@@ -198,9 +199,9 @@ fn each_way_is_found_again_and_multiplies() {
             assert!(ways.len() > 1, "warps are shared out in several ways");
             for way in ways {
                 let plan = planned(&way, &rows);
-                assert_eq!(plan.said(), way);
+                assert_eq!(plan.explicit_problem(), way);
                 let shared = way.warp_partition.expect("a way says it");
-                assert_eq!((plan.warps(), plan.is_transposed()), (shared.warps, shared.exchanged));
+                assert_eq!((plan.warps(), plan.is_transposed()), (shared.warps, shared.swap_ab));
                 proven(&plan, &rows);
             }
         }
@@ -210,17 +211,17 @@ fn each_way_is_found_again_and_multiplies() {
 #[test]
 fn ways_that_no_block_has_are_refused() {
     let rows = rows();
-    let asked = |warps, exchanged, lanes| {
-        let warp_partition = Some(WarpPartition { exchanged, warps, lanes });
+    let requested = |warps, swap_ab, lanes| {
+        let warp_partition = Some(WarpPartition { swap_ab, warps, lanes });
         let problem = MmaProblem { warp_partition, ..problem([8, 8, 8], ["f32", "f32", "f32"], 4) };
         contract::plan(&problem, PlanContext::of(&machine()).with_instructions(&rows))
             .expect_err("no block has it")
             .to_string()
     };
-    assert!(asked([2, 1], false, None).contains("2 warps along M and 1 along N"));
-    assert!(asked([u64::MAX, 4], false, None).contains("the block has 4"));
-    assert!(asked([4, 1], false, Some(3)).contains("3 lanes along M"));
-    assert!(asked([4, 1], true, Some(4)).contains("no other order"));
+    assert!(requested([2, 1], false, None).contains("2 warps along M and 1 along N"));
+    assert!(requested([u64::MAX, 4], false, None).contains("the block has 4"));
+    assert!(requested([4, 1], false, Some(3)).contains("3 lanes along M"));
+    assert!(requested([4, 1], true, Some(4)).contains("no other order"));
 }
 
 #[test]

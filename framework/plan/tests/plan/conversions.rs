@@ -10,7 +10,7 @@ use machines::{machine, machine_that_crosses, machine_that_swaps};
 use proptest::prelude::*;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement;
-use tilewright_plan::movement::{PlanContext, Path, Plan};
+use tilewright_plan::movement::{Path, Plan, PlanContext};
 use tilewright_verify::{check_emulated, conversion_case};
 
 /// Checks every candidate, with and without instructions; the plans of the machine as it is.
@@ -21,7 +21,12 @@ fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Vec<Plan> {
         check_candidates(src, dst, bits, &[PlanContext::of(&swapping)]);
     }
     check_candidates(src, dst, bits, &[PlanContext::of(&machine_that_crosses(&[1, 2, 3, 7]))]);
-    check_candidates(src, dst, bits, &[PlanContext::of(&target), PlanContext::of(&target).with_instructions(&instructions)])
+    check_candidates(
+        src,
+        dst,
+        bits,
+        &[PlanContext::of(&target), PlanContext::of(&target).with_instructions(&instructions)],
+    )
 }
 
 fn check_candidates(src: &LinearLayout, dst: &LinearLayout, bits: u32, all_means: &[PlanContext<'_>]) -> Vec<Plan> {
@@ -55,17 +60,13 @@ fn check_rounds(src: &LinearLayout, dst: &LinearLayout, plan: &Plan) {
             let giver = rounds.source(round, thread);
             assert!(round < rounds.count() && giver >> LANE_BITS == thread >> LANE_BITS);
             assert!(!rounds.stays(round) || giver == thread);
-            let wanted = element(dst, register, thread);
-            let given = (0..1u64 << src.in_bits(Dim::REGISTER)).any(|r| element(src, r, giver) == wanted);
+            let required = element(dst, register, thread);
+            let given = (0..1u64 << src.in_bits(Dim::REGISTER)).any(|r| element(src, r, giver) == required);
             assert!(given, "round {round}: thread {giver} has not what {thread} wants in {register}");
         }
     }
     let moving = (0..rounds.count()).filter(|&round| !rounds.stays(round)).count() as u64;
-    assert!(
-        [moving, 2 * moving].contains(&plan.stats.counts.exchanges),
-        "{moving} rounds, {:?}",
-        plan.stats.counts
-    );
+    assert!([moving, 2 * moving].contains(&plan.stats.counts.exchanges), "{moving} rounds, {:?}", plan.stats.counts);
 }
 
 const LANE_BITS: usize = 3;

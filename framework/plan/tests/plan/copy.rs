@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use tilewright_emulator::FaultKind;
 use tilewright_layout::{Bases, Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{
-    AsyncCopySpec, GlobalTensor, PlanContext, MovementError, SharedCopy, consecutive_copy, copy_to_shared,
+    AsyncCopySpec, GlobalTensor, MovementError, PlanContext, SharedCopy, consecutive_copy, copy_to_shared,
 };
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics};
 use tilewright_verify::kernels::{OmittedSync, Stages};
@@ -108,14 +108,14 @@ fn the_widest_row_that_fits_wins() {
     let copy = planned(&swizzled(), 32, 1, &own()).expect("a copy");
     assert_eq!((copy.instruction(), copy.accesses()), (Some("copy4"), 8));
     let reason = "slots do not begin where its addresses must";
-    assert!(copy.closed.iter().all(|closed| closed.reason == reason), "{:?}", copy.closed);
-    assert_eq!(copy.closed.len(), 2);
+    assert!(copy.rejected.iter().all(|rejected| rejected.reason == reason), "{:?}", copy.rejected);
+    assert_eq!(copy.rejected.len(), 2);
     // What is open and worse says what it takes.
     let narrow_first: Vec<_> = own().into_iter().rev().collect();
     let copy = planned(&plain(), 32, 1, &narrow_first[2..]).expect("a copy");
-    assert_eq!((copy.instruction(), copy.closed.len()), (Some("copy16"), 0));
+    assert_eq!((copy.instruction(), copy.rejected.len()), (Some("copy16"), 0));
     let copy = planned(&plain(), 32, 1, &own()).expect("a copy");
-    let reasons: Vec<_> = copy.closed.iter().map(|closed| &*closed.reason).collect();
+    let reasons: Vec<_> = copy.rejected.iter().map(|rejected| &*rejected.reason).collect();
     assert_eq!(reasons, ["it takes 8 units of global memory and 8 wavefront slots of a warp"; 2]);
 }
 
@@ -129,7 +129,7 @@ fn lanes_that_follow_each_other_fetch_what_belongs_there() {
     let padded = memory(&[1, 2, 4, 8, 16, 32], &[(4, 4)]);
     let copy = planned(&padded, 32, 1, &consecutive()).expect("a copy");
     assert_eq!(copy.instruction(), None);
-    assert_eq!(copy.closed[0].reason, "padding parts what it writes together");
+    assert_eq!(copy.rejected[0].reason, "padding parts what it writes together");
     let padded = memory(&[1, 2, 4, 8, 16, 32], &[(8, 4)]);
     let copy = planned(&padded, 32, 1, &consecutive()).expect("a copy");
     assert_eq!(copy.instruction(), Some("follow4"));
@@ -160,7 +160,7 @@ fn what_no_row_can_copy_goes_through_registers() {
     let few = memory(&[1], &[]);
     let copy = planned(&few, 32, 1, &own()).expect("a copy");
     assert_eq!((copy.instruction(), copy.queue()), (None, None));
-    assert_eq!(copy.closed.last().expect("rows").reason, "lanes have nothing to bring, and all take part");
+    assert_eq!(copy.rejected.last().expect("rows").reason, "lanes have nothing to bring, and all take part");
     // Whole warps may have nothing to bring.
     let half = memory(&[1, 2, 4, 8, 16], &[]);
     let copy = planned(&half, 32, 8, &own()).expect("a copy");
@@ -168,7 +168,7 @@ fn what_no_row_can_copy_goes_through_registers() {
     proved(&half, 32, &copy, ONCE, &own());
     // Elements wider than the row.
     let copy = planned(&plain(), 64, 1, &consecutive()).expect("a copy");
-    assert_eq!(copy.closed[0].reason, "it brings 4 bytes at a time, less than an element");
+    assert_eq!(copy.rejected[0].reason, "it brings 4 bytes at a time, less than an element");
 }
 
 #[test]
@@ -186,11 +186,11 @@ fn what_may_not_be_there_takes_a_row_with_a_predicate() {
     };
     let by = |rows: &[Instruction]| {
         let copy = copy_to_shared(&problem, PlanContext::of(&machine).with_instructions(rows)).expect("a copy");
-        (copy.instruction().map(str::to_owned), copy.closed)
+        (copy.instruction().map(str::to_owned), copy.rejected)
     };
     assert_eq!(by(&own()).0.as_deref(), Some("copy16"));
-    let (instruction, closed) = by(&consecutive());
-    assert_eq!((instruction, &*closed[0].reason), (None, "it cannot leave out what is not there"));
+    let (instruction, rejected) = by(&consecutive());
+    assert_eq!((instruction, &*rejected[0].reason), (None, "it cannot leave out what is not there"));
 }
 
 #[test]
@@ -215,7 +215,8 @@ fn pipelines_need_all_that_orders_them() {
             proved(&memory, 32, &copy, stages, &rows);
             let without = |omitted| {
                 let stages = Stages { omitted: Some(omitted), ..stages };
-                match shared_copy_case(&copy, &memory, 32, stages, context).and_then(|case| check_emulated(&case, context))
+                match shared_copy_case(&copy, &memory, 32, stages, context)
+                    .and_then(|case| check_emulated(&case, context))
                 {
                     Err(CheckFailure::Fault(fault)) => fault.kind,
                     other => panic!("{buffers} buffers without {omitted:?}: {other:?}"),

@@ -43,10 +43,10 @@ fn layouts(sizes: [u32; 3], warp_bits: usize, spare: usize) -> impl Strategy<Val
 
 fn problems() -> impl Strategy<Value = Question> {
     let sizes = (0u32..4, 0u32..4, 0u32..3);
-    (sizes, 0u32..4, 0usize..3, 0usize..3, 0usize..2).prop_flat_map(|(sizes, wanted, warp_bits, axis, spare)| {
+    (sizes, 0u32..4, 0usize..3, 0usize..3, 0usize..2).prop_flat_map(|(sizes, required, warp_bits, axis, spare)| {
         let sizes = [sizes.0, sizes.1, sizes.2];
         let mut result = sizes;
-        result[axis] = wanted;
+        result[axis] = required;
         let widths = prop::sample::select(vec![8u32, 16, 32, 64]);
         (layouts(sizes, warp_bits, spare), layouts(result, warp_bits, spare), widths)
             .prop_map(move |(src, indices, bits)| Question { src, indices, axis: Dim::tensor(axis), bits })

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use machines::{LANE_BITS, layout, machine, machine_that_crosses, machine_that_swaps};
 use tilewright_layout::LinearLayout;
-use tilewright_plan::movement::{PlanContext, Plan, convert, slots};
+use tilewright_plan::movement::{Plan, PlanContext, convert, slots};
 use tilewright_target::TargetDescription;
 use tilewright_verify::{check_emulated, conversion_case};
 
@@ -191,16 +191,19 @@ fn no_sequence_of_elementary_steps_is_cheaper_than_the_plan() {
             let all = (0..=room.min(registers))
                 .map(|inner| Steps { registers, inner, swapped: swapped.to_vec() }.prices())
                 .collect::<Vec<_>>();
-            let (mut sums, mut dearer) = ((0.0, 0.0), Vec::new());
+            let (mut accumulator, mut dearer) = ((0.0, 0.0), Vec::new());
             for content in permutations(registers + LANE_BITS) {
                 let least = all.iter().map(|prices| prices[&content]).fold(f64::INFINITY, f64::min);
                 let found = slots(&plan(&target, bits, &content).stats.counts);
-                sums = (sums.0 + found, sums.1 + least);
+                accumulator = (accumulator.0 + found, accumulator.1 + least);
                 if found > least {
                     dearer.push(format!("{content:?}: {found}, not {least}"));
                 }
             }
-            println!("{bits:2} bits, {registers} register bits, swaps {swapped:?}: {} of {}", sums.0, sums.1);
+            println!(
+                "{bits:2} bits, {registers} register bits, swaps {swapped:?}: {} of {}",
+                accumulator.0, accumulator.1
+            );
             all_dearer.extend(dearer.into_iter().map(|one| format!("{bits} bits, swaps {swapped:?}, {one}")));
         }
     }

@@ -7,7 +7,7 @@ use tilewright_testkit::machines;
 use machines::machine;
 use possible_dots::planned_if_possible;
 use proptest::prelude::*;
-use tilewright_emulator::{Argument, Emulator, GlobalMemory, SemanticsTable, RunLimits};
+use tilewright_emulator::{Argument, Emulator, GlobalMemory, RunLimits, SemanticsTable};
 use tilewright_layout::{Bases, Dim, LinearLayout};
 use tilewright_plan::contract;
 use tilewright_plan::contract::{Contraction, MmaProblem, Scale};
@@ -46,16 +46,16 @@ fn row(name: String, operands: Vec<Operand>) -> Instruction {
 
 /// 4 x 4 x 4 by eight lanes with two registers each: of K the upper bit is in registers, the lower one in lanes.
 fn product([d, a, b]: [&str; 3]) -> Instruction {
-    let sums = |role| {
+    let accumulator = |role| {
         let lanes = vec![vec![1, 0], vec![2, 1], vec![0, 1]];
         register(role, d, number(d).bits(), vec![vec![0, 2]], lanes, [4, 4])
     };
     let bits = |name| number(name).stored_bits();
     let operands = vec![
-        sums("d"),
+        accumulator("d"),
         register("a", a, bits(a), vec![vec![0, 2]], vec![vec![1, 0], vec![2, 1], vec![0, 1]], [4, 4]),
         register("b", b, bits(b), vec![vec![2, 0]], vec![vec![1, 1], vec![0, 2], vec![1, 0]], [4, 4]),
-        sums("c"),
+        accumulator("c"),
     ];
     row(format!("multiply.{d}.{a}.{b}"), operands)
 }
@@ -68,13 +68,13 @@ fn scaling([a, b, s]: [&str; 3]) -> Instruction {
     };
     let lanes_a = vec![vec![1, 0], vec![2, 0], vec![0, 32]];
     let lanes_b = vec![vec![16, 0], vec![0, 1], vec![32, 0]];
-    let sums = |role| register(role, "f32", 32, vec![], vec![vec![1, 0], vec![2, 0], vec![0, 1]], [4, 2]);
+    let accumulator = |role| register(role, "f32", 32, vec![], vec![vec![1, 0], vec![2, 0], vec![0, 1]], [4, 2]);
     let bits = |name| number(name).stored_bits();
     let operands = vec![
-        sums("d"),
+        accumulator("d"),
         register("a", a, bits(a), along(5, 1, 0), lanes_a, [4, 64]),
         register("b", b, bits(b), along(4, 0, 0), lanes_b, [64, 2]),
-        sums("c"),
+        accumulator("c"),
         register("scale_a", s, 8, vec![], vec![vec![1, 0], vec![2, 0], vec![0, 1]], [4, 2]),
         register("scale_b", s, 8, vec![vec![0, 1]], vec![vec![0, 0], vec![1, 0], vec![0, 0]], [2, 2]),
     ];
@@ -296,8 +296,8 @@ proptest! {
 fn a_row_that_scales_is_used_where_types_scales_and_blocks_fit() {
     let rows = rows();
     let by = |types, scales: [Option<Scale>; 2]| {
-        let asked = MmaProblem::new([8, 8, 128], types, 8, 1).with_scales(scales);
-        let plan = planned(&asked, &rows);
+        let requested = MmaProblem::new([8, 8, 128], types, 8, 1).with_scales(scales);
+        let plan = planned(&requested, &rows);
         proven(&plan, &rows);
         (plan.unit_name().to_owned(), plan.is_transposed())
     };
@@ -318,8 +318,8 @@ fn a_row_that_scales_is_used_where_types_scales_and_blocks_fit() {
 #[test]
 fn scales_lie_where_their_elements_do() {
     let rows = [product(["f32", "bf16", "bf16"])];
-    let asked = MmaProblem { k_width: Some(2), ..problem([4, 4, 64], ["e2m1", "bf16", "f32"], ["e8m0", ""], 1) };
-    let plan = planned(&asked, &rows);
+    let requested = MmaProblem { k_width: Some(2), ..problem([4, 4, 64], ["e2m1", "bf16", "f32"], ["e8m0", ""], 1) };
+    let plan = planned(&requested, &rows);
     assert_eq!(plan.chunk(), 64);
     let scales = plan.scales[0].as_ref().expect("scales of a");
     // Rows stay; of K what is below 32 is gone.

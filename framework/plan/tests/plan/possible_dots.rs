@@ -7,7 +7,10 @@ use tilewright_plan::movement::PlanContext;
 
 /// The plan; none where a lane of one warp cannot hold the matrices, or not the width along K that is asked for. That
 /// both say so, other tests tell.
-pub fn planned_if_possible(problem: &MmaProblem, context: PlanContext<'_>) -> Result<Option<Contraction>, TestCaseError> {
+pub fn planned_if_possible(
+    problem: &MmaProblem,
+    context: PlanContext<'_>,
+) -> Result<Option<Contraction>, TestCaseError> {
     match contract::plan(problem, context) {
         Err(ContractError::Impossible { reasons })
             if reasons.contains("elements of K at most") || reasons.ends_with("registers of 256") =>

@@ -31,11 +31,7 @@ fn check_on(target: &TargetDescription, src: &LinearLayout, axis: Dim, bits: &[u
     }
     let first = ways.into_iter().next().expect("a way");
     let best = reduce(src, axis, bits, target).unwrap_or_else(|error| panic!("{error}\n{src}"));
-    assert_eq!(
-        (best.stats.counts, best.stats.cost),
-        (first.stats.counts, first.stats.cost),
-        "along {axis} of\n{src}"
-    );
+    assert_eq!((best.stats.counts, best.stats.cost), (first.stats.counts, first.stats.cost), "along {axis} of\n{src}");
     first
 }
 
@@ -115,11 +111,7 @@ fn lanes_that_differ_by_a_constant_are_reached_by_it() {
     let src = blocked([1, 8], [1, 1], [1, 8], [1, 1]);
     let cost = |masks: &[u32], across: u64| {
         let plan = check_on(&machine_that_crosses(masks), &src, Dim::tensor(1), &[32]);
-        assert_eq!(
-            plan.stats.counts,
-            Counts { exchanges: 3, exchanges_xor: across, ..Counts::default() },
-            "{masks:?}"
-        );
+        assert_eq!(plan.stats.counts, Counts { exchanges: 3, exchanges_xor: across, ..Counts::default() }, "{masks:?}");
         plan.stats.cost
     };
     // The machine's exchanges by a constant take as long as its selects.

@@ -6,11 +6,11 @@ use tilewright_layout::cute::{
 };
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::constraint::{
-    OperandTiles, CopyTiles, Tiling, Unsatisfied, composite, copied, copy_holds, elementwise, factors, product, reduced,
-    reduction,
+    CopyTiles, OperandTiles, Tiling, Unsatisfied, composite, copied, copy_holds, elementwise, factors, product,
+    reduced, reduction,
 };
 use tilewright_plan::memory_synthesis::{MemorySynthesisError, SharedTensor, StrideTerm, TensorAccess, solve};
-use tilewright_plan::movement::{AccessWay, PlanContext};
+use tilewright_plan::movement::{AccessKind, PlanContext};
 use tilewright_target::{Completion, Direction, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
 
 fn a100() -> TargetDescription {
@@ -203,7 +203,7 @@ fn figure_13_chain_of_products() {
 fn figure_24_alignment_of_a_4_by_64_tile() {
     let (target, f) = (a100(), held("(8,(8,4)):(32,(4,1))", [4, 64], 8));
     let wide =
-        AccessWay::plain(&target, Direction::Load).into_iter().find(|way| way.bytes == 16).expect("loads of 16 bytes");
+        AccessKind::plain(&target, Direction::Load).into_iter().find(|way| way.bytes == 16).expect("loads of 16 bytes");
     let term = StrideTerm::of_access(&f, &wide, 16).expect("lanes hold eight neighbours");
     assert_eq!(term.to_string(), "(4,8,8):(d2,1,d1)");
     assert_eq!(format!("{term:#}"), "(4,(8,8)):(d2,(1,d1))");

@@ -184,7 +184,7 @@ fn one_address_is_computed_and_all_else_is_immediate() {
     let problem = Question { registers, memory: memory(&offsets, &[]), bits: 32 };
     let access = proved(&problem, true, PlanContext::from(&machine()));
     let kernel = kernel(&access, &problem);
-    let count = |wanted: fn(&Op) -> bool| kernel.body.statements.iter().filter(|s| wanted(&s.op)).count();
+    let count = |required: fn(&Op) -> bool| kernel.body.statements.iter().filter(|s| required(&s.op)).count();
     assert_eq!(count(|op| matches!(op, Op::Advance { .. })), 1);
     assert_eq!(count(|op| matches!(op, Op::Load { .. })), 16);
     let mut immediates: Vec<i32> = kernel

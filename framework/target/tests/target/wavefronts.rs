@@ -27,16 +27,16 @@ fn span(phase: &[u64]) -> BTreeSet<u64> {
 /// each bank collects the words wanted of it.
 fn by_bytes(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
     let space = span(&row.phase);
-    let mut wanted: BTreeMap<u64, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
+    let mut required: BTreeMap<u64, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
     for (lane, address) in addresses.iter().enumerate() {
         let Some(address) = *address else { continue };
         let phase = space.iter().map(|v| v ^ lane as u64).min().unwrap_or(0);
         for byte in address..address + u64::from(bytes) {
             let word = byte / u64::from(row.bank_bytes);
-            wanted.entry(phase).or_default().entry(word % u64::from(row.banks)).or_default().insert(word);
+            required.entry(phase).or_default().entry(word % u64::from(row.banks)).or_default().insert(word);
         }
     }
-    wanted.values().map(|banks| banks.values().map(BTreeSet::len).max().unwrap_or(0) as u64).sum()
+    required.values().map(|banks| banks.values().map(BTreeSet::len).max().unwrap_or(0) as u64).sum()
 }
 
 fn any_row() -> impl Strategy<Value = BankRow> {

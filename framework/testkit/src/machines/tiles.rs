@@ -68,8 +68,8 @@ impl Tile {
     pub fn row(&self, loads: bool) -> Instruction {
         let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
         let held_bits = self.in_slot.iter().chain(self.slots).filter(|from| matches!(from, Held(_))).count() as u32;
-        let image = |wanted: Source| {
-            let at = |from: &[Source]| from.iter().position(|&from| same(from, wanted));
+        let image = |required: Source| {
+            let at = |from: &[Source]| from.iter().position(|&from| same(from, required));
             let of = |bit: Option<usize>| bit.map_or(0, |bit| 1u64 << bit);
             vec![of(at(self.slots)), of(at(self.in_slot))]
         };

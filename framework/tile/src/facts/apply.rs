@@ -1,7 +1,7 @@
 //! Facts of a result whose elements are those of an operand at other places, or in another type.
 
 use super::fact::power_in;
-use super::{DimInfo, AxisInfo, Range};
+use super::{AxisInfo, DimInfo, Range};
 use crate::{Attribute, TileType};
 
 /// Makes facts of a result.

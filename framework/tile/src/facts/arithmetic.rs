@@ -2,7 +2,7 @@
 
 use super::apply::Apply;
 use super::fact::power_in;
-use super::{DimInfo, AxisInfo, Range};
+use super::{AxisInfo, DimInfo, Range};
 use crate::TileType;
 
 impl Apply<'_> {

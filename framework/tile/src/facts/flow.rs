@@ -1,7 +1,7 @@
 //! Carries facts from the arguments of a function to all of its values.
 
 use super::operations::results;
-use super::{DimInfo, AxisInfo, Range};
+use super::{AxisInfo, DimInfo, Range};
 use crate::op::name::{scf, tt, ttg};
 use crate::{Attribute, Attributes, Body, Function, Op, Region, TileType, Value};
 

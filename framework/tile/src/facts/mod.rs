@@ -12,6 +12,6 @@ mod flow;
 mod operations;
 mod range;
 
-pub use fact::{DimInfo, AxisInfo};
+pub use fact::{AxisInfo, DimInfo};
 pub use flow::AxisInfoMap;
 pub use range::Range;

@@ -137,7 +137,7 @@ impl Writer<'_> {
         }
         let foreign = from.op(self.op);
         for (name, said) in &made.attributes {
-            if let Some(value) = said_attribute(&definition, name, said, foreign) {
+            if let Some(value) = explicit_attribute(&definition, name, said, foreign) {
                 op = op.attribute(name, value);
             }
         }
@@ -211,7 +211,7 @@ fn as_kind(value: &Attribute, kind: &AttributeKind) -> Attribute {
 }
 
 /// What a table says of an attribute; nothing where the foreign operation has none.
-fn said_attribute(definition: &Definition, name: &str, said: &Said, foreign: &Operation) -> Option<Attribute> {
+fn explicit_attribute(definition: &Definition, name: &str, said: &Said, foreign: &Operation) -> Option<Attribute> {
     let value = |name: &str| foreign.attributes.get(name);
     match said {
         Said::Word(text) => Some(attribute(definition, name, text)),

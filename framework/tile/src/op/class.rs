@@ -7,13 +7,13 @@ use crate::types::TileType;
 /// A set of types, by a word of a dialect file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Class {
-    holder: Holder,
+    container: Container,
     element: Element,
 }
 
 /// What holds the elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Holder {
+enum Container {
     /// Anything.
     Any,
     /// A scalar or a tensor.
@@ -50,30 +50,30 @@ enum Element {
 
 impl Class {
     /// All types.
-    pub const ANY: Self = Self { holder: Holder::Any, element: Element::Any };
+    pub const ANY: Self = Self { container: Container::Any, element: Element::Any };
 
     /// The class of a word: `int`, `float`, `number`, `integer_or_index`, `float_or_byte`, `i1` to `i64`, `pointer`, `value`, each a
     /// scalar or a tensor, alone with `scalar.` or `tensor.` before it; `tensor`, `memory`, `operand` (a tensor or one
     /// in memory), `descriptor`, `token`, `any`.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
-        let whole = |holder| Some(Self { holder, element: Element::Any });
+        let whole = |container| Some(Self { container, element: Element::Any });
         match word {
             "any" => return Some(Self::ANY),
-            "tensor" => return whole(Holder::Tensor),
-            "memory" => return whole(Holder::Memory),
-            "operand" => return whole(Holder::TensorOrMemory),
-            "descriptor" => return whole(Holder::Descriptor),
-            "token" => return whole(Holder::Token),
-            "view" => return whole(Holder::View),
-            "place" => return whole(Holder::Place),
+            "tensor" => return whole(Container::Tensor),
+            "memory" => return whole(Container::Memory),
+            "operand" => return whole(Container::TensorOrMemory),
+            "descriptor" => return whole(Container::Descriptor),
+            "token" => return whole(Container::Token),
+            "view" => return whole(Container::View),
+            "place" => return whole(Container::Place),
             _ => {}
         }
-        let (holder, element) = match word.split_once('.') {
-            Some(("scalar", element)) => (Holder::Scalar, element),
-            Some(("tensor", element)) => (Holder::Tensor, element),
+        let (container, element) = match word.split_once('.') {
+            Some(("scalar", element)) => (Container::Scalar, element),
+            Some(("tensor", element)) => (Container::Tensor, element),
             Some(_) => return None,
-            None => (Holder::ScalarOrTensor, word),
+            None => (Container::ScalarOrTensor, word),
         };
         let element = match element {
             "value" => Element::Any,
@@ -85,7 +85,7 @@ impl Class {
             "pointer" => Element::Pointer,
             bits => Element::Bits(bits.strip_prefix('i')?.parse().ok()?),
         };
-        Some(Self { holder, element })
+        Some(Self { container, element })
     }
 
     /// Whether a type is in it.
@@ -94,18 +94,18 @@ impl Class {
         let is_tensor = matches!(ty, TileType::Tensor(_));
         let is_scalar =
             matches!(ty, TileType::Integer(..) | TileType::Float(_) | TileType::Index | TileType::Pointer(_));
-        let held = match self.holder {
-            Holder::Any => true,
-            Holder::ScalarOrTensor => is_tensor || is_scalar,
-            Holder::Tensor => is_tensor,
-            Holder::Scalar => is_scalar,
-            Holder::Memory => matches!(ty, TileType::Memory(_)),
-            Holder::TensorOrMemory => is_tensor || matches!(ty, TileType::Memory(_)),
+        let held = match self.container {
+            Container::Any => true,
+            Container::ScalarOrTensor => is_tensor || is_scalar,
+            Container::Tensor => is_tensor,
+            Container::Scalar => is_scalar,
+            Container::Memory => matches!(ty, TileType::Memory(_)),
+            Container::TensorOrMemory => is_tensor || matches!(ty, TileType::Memory(_)),
             // Vendors' descriptors are types of their own.
-            Holder::Descriptor => matches!(ty, TileType::Descriptor(_) | TileType::Foreign(_)),
-            Holder::View => matches!(ty, TileType::View(_)),
-            Holder::Place => is_tensor || matches!(ty, TileType::Memory(_) | TileType::View(_)),
-            Holder::Token => matches!(ty, TileType::Token),
+            Container::Descriptor => matches!(ty, TileType::Descriptor(_) | TileType::Foreign(_)),
+            Container::View => matches!(ty, TileType::View(_)),
+            Container::Place => is_tensor || matches!(ty, TileType::Memory(_) | TileType::View(_)),
+            Container::Token => matches!(ty, TileType::Token),
         };
         held && self.element.holds(ty.element())
     }
@@ -113,10 +113,10 @@ impl Class {
     /// The word before `<` that a type of this class may be written without.
     #[must_use]
     pub fn constructor(self) -> Option<&'static str> {
-        match self.holder {
-            Holder::Memory => Some("!ttg.memdesc"),
-            Holder::Descriptor => Some("!tt.tensordesc"),
-            Holder::Scalar if self.element == Element::Pointer => Some("!tt.ptr"),
+        match self.container {
+            Container::Memory => Some("!ttg.memdesc"),
+            Container::Descriptor => Some("!tt.tensordesc"),
+            Container::Scalar if self.element == Element::Pointer => Some("!tt.ptr"),
             _ => None,
         }
     }
@@ -149,17 +149,17 @@ impl fmt::Display for Class {
             Element::Bits(bits) => format!("`i{bits}`"),
             Element::Pointer => "pointers".to_owned(),
         };
-        match self.holder {
-            Holder::Any => f.write_str("any type"),
-            Holder::ScalarOrTensor => write!(f, "a scalar or tensor of {element}"),
-            Holder::Tensor => write!(f, "a tensor of {element}"),
-            Holder::Scalar => write!(f, "a scalar of {element}"),
-            Holder::Memory => f.write_str("a tensor in memory"),
-            Holder::TensorOrMemory => f.write_str("a tensor, in registers or in memory"),
-            Holder::Descriptor => f.write_str("a tensor descriptor"),
-            Holder::View => f.write_str("a view of global memory"),
-            Holder::Place => f.write_str("a tensor in registers or memory, or a view of global memory"),
-            Holder::Token => f.write_str("a token"),
+        match self.container {
+            Container::Any => f.write_str("any type"),
+            Container::ScalarOrTensor => write!(f, "a scalar or tensor of {element}"),
+            Container::Tensor => write!(f, "a tensor of {element}"),
+            Container::Scalar => write!(f, "a scalar of {element}"),
+            Container::Memory => f.write_str("a tensor in memory"),
+            Container::TensorOrMemory => f.write_str("a tensor, in registers or in memory"),
+            Container::Descriptor => f.write_str("a tensor descriptor"),
+            Container::View => f.write_str("a view of global memory"),
+            Container::Place => f.write_str("a tensor in registers or memory, or a view of global memory"),
+            Container::Token => f.write_str("a token"),
         }
     }
 }

@@ -98,18 +98,18 @@ impl Rewrite for AtOnce<'_> {
 
 impl AtOnce<'_> {
     fn load(&self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
-        match copier.from.operand(op, "acts").filter(|acts| !copier.from.is_always(*acts)) {
+        match copier.from.operand(op, "acts").filter(|active| !copier.from.is_always(*active)) {
             None => self.copied(op, copier)?,
-            Some(acts) => {
-                copier.when(copier.value(acts), |copier| {
+            Some(active) => {
+                copier.when(copier.value(active), |copier| {
                     self.copied(op, copier)?;
                     Ok(Values::new())
                 })?;
             }
         }
         let Some(&expect) = self.last.get(&op) else { return Ok(()) };
-        let [mbarrier, acts] = ["mbarrier", "acts"].map(|group| copier.all(copier.from.operands(expect, group)));
-        let arrive = copier.to.op(tw::MBARRIER_ARRIVE).operands("mbarrier", &mbarrier).operands("acts", &acts);
+        let [mbarrier, active] = ["mbarrier", "acts"].map(|group| copier.all(copier.from.operands(expect, group)));
+        let arrive = copier.to.op(tw::MBARRIER_ARRIVE).operands("mbarrier", &mbarrier).operands("acts", &active);
         arrive.attribute("count", 1).done()?;
         Ok(())
     }

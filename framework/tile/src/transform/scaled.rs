@@ -95,10 +95,10 @@ fn product(op: Op, copier: &mut Copier<'_, '_, '_>, around: &Attributes) -> Resu
             None => unscaled,
         });
     }
-    let Some(sums) = from.operand(op, "c") else { return Ok(()) };
-    let sums = maker.copier.value(sums);
-    let ty = maker.copier.to.ty(sums).clone();
-    let product = maker.copier.to.op(tt::DOT).operand(operands[0]).operand(operands[1]).operand(sums);
+    let Some(accumulator) = from.operand(op, "c") else { return Ok(()) };
+    let accumulator = maker.copier.value(accumulator);
+    let ty = maker.copier.to.ty(accumulator).clone();
+    let product = maker.copier.to.op(tt::DOT).operand(operands[0]).operand(operands[1]).operand(accumulator);
     let product = product.result(ty).value()?;
     if let Some(&result) = from.op(op).results.first() {
         copier.bind(result, product);

@@ -17,8 +17,8 @@ fn of_body(body: &mut Body) {
     }
     let mut removed = vec![false; body.op_count()];
     // What defines a value is asked again when its last use goes.
-    let mut asked = all;
-    while let Some(op) = asked.pop() {
+    let mut requested = all;
+    while let Some(op) = requested.pop() {
         let unused = body.op(op).results.iter().all(|value| uses[value.index()] == 0);
         if removed[op.index()] || !unused || !may_go(body, op) {
             continue;
@@ -31,7 +31,7 @@ fn of_body(body: &mut Body) {
             for operand in &body.op(gone).operands {
                 uses[operand.index()] -= 1;
                 if let crate::ValueOrigin::Result(by, _) = body.origin(*operand) {
-                    asked.push(by);
+                    requested.push(by);
                 }
             }
         }

@@ -88,13 +88,13 @@ fn copies_go_ahead_where_nothing_is_in_the_way() {
     let copy = "%ti = tw.slice %g[%i] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
         tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()";
     let read = "%r = tw.copy %s : (!m) -> tensor<64x32xf16>";
-    let closed = |lines: &str| loops(&function(lines)).pop().expect("a loop that fills").closed;
-    assert_eq!(closed(&in_a_loop(&format!("{copy}\n{read}"))), None);
-    let before = closed(&in_a_loop(&format!("{read}\n{copy}")));
+    let rejected = |lines: &str| loops(&function(lines)).pop().expect("a loop that fills").rejected;
+    assert_eq!(rejected(&in_a_loop(&format!("{copy}\n{read}"))), None);
+    let before = rejected(&in_a_loop(&format!("{read}\n{copy}")));
     assert!(before.is_some_and(|reason| reason.contains("before it is filled")));
-    let outside = closed(&format!("{}\n{read}", in_a_loop(copy)));
+    let outside = rejected(&format!("{}\n{read}", in_a_loop(copy)));
     assert!(outside.is_some_and(|reason| reason.contains("outside")));
-    let twice = closed(&in_a_loop(&format!("{copy}\n{}", copy.replace("%ti", "%tj"))));
+    let twice = rejected(&in_a_loop(&format!("{copy}\n{}", copy.replace("%ti", "%tj"))));
     assert!(twice.is_some_and(|reason| reason.contains("several copies")));
 }
 
@@ -188,12 +188,12 @@ fn sums_that_turns_hand_on_may_be_waited_for_in_the_next_turn() {
         (function, of)
     };
     // What is added to, or given on, is another value.
-    for (sums, given) in [("%empty", "%next"), ("%sum", "%other")] {
-        assert!(of(&looped(sums, given)).1.sums.is_empty(), "{sums} {given}");
+    for (accumulator, given) in [("%empty", "%next"), ("%sum", "%other")] {
+        assert!(of(&looped(accumulator, given)).1.accumulator.is_empty(), "{accumulator} {given}");
     }
     let text = looped("%sum", "%next").replace("      %other = arith.addf %next, %empty : tensor<64x64xf32>\n", "");
     let (function, of) = of(&text);
-    assert_eq!(of.sums.len(), 1);
+    assert_eq!(of.accumulator.len(), 1);
     let expanded = |stages: u32| {
         let choices = Choices { stages: [(of.op, stages)].into(), pending: [of.op].into(), ..Choices::default() };
         expand(&function, &choices, &Dialects::neutral())

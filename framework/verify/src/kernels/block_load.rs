@@ -2,7 +2,7 @@
 
 use tilewright_kernel::{Kernel, Value};
 use tilewright_layout::LinearLayout;
-use tilewright_plan::movement::{BlockLoads, GlobalTensor, PlanContext, MovementError, access_global};
+use tilewright_plan::movement::{BlockLoads, GlobalTensor, MovementError, PlanContext, access_global};
 use tilewright_target::Direction;
 
 use super::pointer_parameters::begin;

@@ -181,8 +181,8 @@ impl Around {
 
     fn copies(&mut self, from: Value, to: Value, buffer: Buffer) {
         let (mut from, mut to) = (self.offset(from, buffer.part), self.offset(to, buffer.part));
-        for turn in 0..buffer.times {
-            if turn > 0 {
+        for iteration in 0..buffer.times {
+            if iteration > 0 {
                 let bytes = self.builder.i32(buffer.part.bits() / 8 * self.lanes * self.warps);
                 (from, to) = (self.builder.advance(from, bytes), self.builder.advance(to, bytes));
             }

@@ -9,7 +9,7 @@ pub struct IsolatedTile<'a> {
     memory: &'a MemoryOperand,
     arrangement: &'a CanonicalLayout,
     /// What its descriptor says.
-    pub said: DescriptorFields,
+    pub fields: DescriptorFields,
     /// Bytes of memory, a power of two; some may belong to no element.
     pub bytes: u64,
 }
@@ -42,19 +42,19 @@ impl<'a> IsolatedTile<'a> {
             Stride::Free(_) => 0,
         });
         let mut end = fixed.fold(u64::from(memory.bits / 8).max(1), u64::saturating_add);
-        let fields = &memory.descriptor.strides;
-        let mut strides: Vec<u64> = fields.iter().map(|field| field.grain).collect();
+        let encodings = &memory.descriptor.strides;
+        let mut strides: Vec<u64> = encodings.iter().map(|field| field.grain).collect();
         for step in steps() {
             let Stride::Free(number) = step.stride else { continue };
-            let (Some(field), Some(stride)) = (fields.get(number as usize), strides.get_mut(number as usize)) else {
+            let (Some(field), Some(stride)) = (encodings.get(number as usize), strides.get_mut(number as usize)) else {
                 return Err(format!("its descriptor has no stride {number}"));
             };
             *stride = end.checked_next_power_of_two().unwrap_or(u64::MAX).max(field.grain);
             end = step.count.saturating_sub(1).saturating_mul(*stride).saturating_add(end);
         }
         let bytes = end.checked_next_power_of_two().ok_or("it is larger than any memory")?;
-        let said = DescriptorFields { start: 0, strides, mode: arrangement.mode };
-        let tile = Self { memory, arrangement, said, bytes };
+        let fields = DescriptorFields { start: 0, strides, mode: arrangement.mode };
+        let tile = Self { memory, arrangement, fields, bytes };
         tile.descriptor().map(|_| tile)
     }
 
@@ -63,8 +63,10 @@ impl<'a> IsolatedTile<'a> {
     /// # Errors
     /// A sentence, where no descriptor says its strides.
     pub fn descriptor(&self) -> Result<u64, String> {
-        let bits = self.memory.descriptor.encode(&self.said);
-        bits.ok_or_else(|| format!("{}: no descriptor says strides of {:?}", self.arrangement.name, self.said.strides))
+        let bits = self.memory.descriptor.encode(&self.fields);
+        bits.ok_or_else(|| {
+            format!("{}: no descriptor says strides of {:?}", self.arrangement.name, self.fields.strides)
+        })
     }
 
     /// Bytes of which the memory begins at a multiple.
@@ -77,6 +79,6 @@ impl<'a> IsolatedTile<'a> {
     #[must_use]
     pub fn bit(&self, element: [u64; 2]) -> u64 {
         let within = self.arrangement.in_byte(element) * u64::from(self.memory.bits);
-        8 * self.arrangement.address(&self.said, element) + within
+        8 * self.arrangement.address(&self.fields, element) + within
     }
 }

@@ -1,8 +1,8 @@
 //! A kernel around one planned matrix multiplication: a dot of two matrices in global memory.
 
 use tilewright_kernel::{Binary, Builder, Element, Kernel, Scope, Type, Value};
-use tilewright_plan::contract::{Contraction, OperandLoad, MatrixPart, Accumulator};
-use tilewright_plan::movement::{GlobalTensor, PlanContext, MovementError, access_global};
+use tilewright_plan::contract::{Accumulator, Contraction, MatrixPart, OperandLoad};
+use tilewright_plan::movement::{GlobalTensor, MovementError, PlanContext, access_global};
 use tilewright_target::{Direction, ElementType, Queue};
 
 use super::pointer_parameters::begin;
@@ -20,53 +20,54 @@ use tilewright_lower::registers::{integer, row_major_places};
 /// # Errors
 /// [`MovementError`]: elements that cannot be loaded, layouts that the target cannot hold.
 pub fn mma_kernel(plan: &Contraction, accumulates: bool, context: PlanContext<'_>) -> Result<Kernel, MovementError> {
-    let [of_a, of_b] = plan.feeds(context)?;
-    let [scale_a, scale_b] = plan.scale_feeds(context)?;
-    let feeds = [("a", Some(of_a)), ("b", Some(of_b)), ("scale_a", scale_a), ("scale_b", scale_b)];
-    let mut parameters: Vec<&str> = feeds.iter().filter(|(_, feed)| feed.is_some()).map(|&(name, _)| name).collect();
+    let [of_a, of_b] = plan.operand_loads(context)?;
+    let [scale_a, scale_b] = plan.scale_loads(context)?;
+    let operand_loads = [("a", Some(of_a)), ("b", Some(of_b)), ("scale_a", scale_a), ("scale_b", scale_b)];
+    let mut parameters: Vec<&str> =
+        operand_loads.iter().filter(|(_, operand_load)| operand_load.is_some()).map(|&(name, _)| name).collect();
     let inputs = parameters.len() as u32;
     parameters.extend(accumulates.then_some("c").into_iter().chain(["d"]));
     let mut builder = begin("dot", &plan.c, &parameters);
-    let feeds = feeds.map(|(_, feed)| feed);
+    let operand_loads = operand_loads.map(|(_, operand_load)| operand_load);
     let given = accumulates.then(|| initial(&mut builder, plan, inputs, context)).transpose()?;
-    let mut sums = plan.begin(&mut builder, given.as_deref());
+    let mut accumulator = plan.begin(&mut builder, given.as_deref());
     if plan.chunks() == 1 {
         let whole = |parameter| {
             let matrix = builder.parameter(parameter);
             MatrixPart { base: matrix, matrix, number: None }
         };
         let parts: Vec<MatrixPart> = (0..inputs).map(whole).collect();
-        sums = chunk(&mut builder, plan, &feeds, &parts, &sums);
+        accumulator = chunk(&mut builder, plan, &operand_loads, &parts, &accumulator);
     } else {
         let (from, to, step) = (builder.i32(0), builder.i32(plan.chunks() as u32), builder.i32(1));
-        let types: Vec<Type> = sums.carried().iter().map(|&sum| builder.type_of(sum)).collect();
+        let types: Vec<Type> = accumulator.carried().iter().map(|&sum| builder.type_of(sum)).collect();
         let inside = builder.begin_region(&[&[Type::Scalar(Element::I32)], types.as_slice()].concat());
         let mut parts = Vec::with_capacity(inputs as usize);
         for (parameter, step) in (0..).zip(steps(plan)) {
             let offset = match &step {
                 Step::Bytes(bytes) => builder.binary_const(Binary::Mul, inside[0], *bytes),
-                Step::Turns(turns) => builder.binary_const(Binary::ShrU, inside[0], turns.trailing_zeros()),
+                Step::Turns(iterations) => builder.binary_const(Binary::ShrU, inside[0], iterations.trailing_zeros()),
             };
             let matrix = builder.parameter(parameter);
             // Scales of blocks longer than a chunk are parts of one each.
             let number = if matches!(step, Step::Turns(_)) { offset } else { inside[0] };
             parts.push(MatrixPart { base: builder.advance(matrix, offset), matrix, number: Some(number) });
         }
-        let new = chunk(&mut builder, plan, &feeds, &parts, &sums.with(&inside[1..]));
-        if feeds.iter().flatten().any(OperandLoad::uses_shared) {
+        let new = chunk(&mut builder, plan, &operand_loads, &parts, &accumulator.with(&inside[1..]));
+        if operand_loads.iter().flatten().any(OperandLoad::uses_shared) {
             // What this turn reads from shared memory, the next one overwrites.
             builder.barrier(Scope::Block);
         }
         let body = builder.end_region(new.carried());
-        let values = builder.for_loop(from, to, step, sums.carried(), body);
-        sums = sums.with(&values);
+        let values = builder.for_loop(from, to, step, accumulator.carried(), body);
+        accumulator = accumulator.with(&values);
     }
-    let sums = plan.end(&mut builder, sums);
+    let accumulator = plan.end(&mut builder, accumulator);
     let (memory, bits) = result(plan);
     let access = access_global(&plan.c, &memory, bits, Direction::Store, context.target)?;
     let last = parameters.len() as u32 - 1;
     let mut places = row_major_places(&mut builder, last, &plan.c, integer(bits)?);
-    access.emit_store(&mut builder, &sums, &mut places);
+    access.emit_store(&mut builder, &accumulator, &mut places);
     Ok(builder.finish())
 }
 
@@ -94,26 +95,26 @@ fn steps(plan: &Contraction) -> Vec<Step> {
 fn chunk(
     builder: &mut Builder,
     plan: &Contraction,
-    feeds: &[Option<OperandLoad>; 4],
+    operand_loads: &[Option<OperandLoad>; 4],
     parts: &[MatrixPart],
-    sums: &Accumulator,
+    accumulator: &Accumulator,
 ) -> Accumulator {
     let mut parts = parts.iter().copied();
-    let parts = feeds.each_ref().map(|feed| feed.as_ref().and_then(|_| parts.next()));
-    let mut load = |at: usize, scales: &[Value]| match (&feeds[at], parts[at]) {
-        (Some(feed), Some(part)) => feed.emit(builder, part, scales),
+    let parts = operand_loads.each_ref().map(|operand_load| operand_load.as_ref().and_then(|_| parts.next()));
+    let mut load = |at: usize, scales: &[Value]| match (&operand_loads[at], parts[at]) {
+        (Some(operand_load), Some(part)) => operand_load.emit(builder, part, scales),
         _ => Vec::new(),
     };
     // What is scaled before it is stored needs its scales first.
     let scales = [load(2, &[]), load(3, &[])];
     let factors = [load(0, &scales[0]), load(1, &scales[1])];
-    if feeds.iter().flatten().any(|feed| feed.store.is_some()) {
+    if operand_loads.iter().flatten().any(|operand_load| operand_load.store.is_some()) {
         if plan.queue().is_some_and(Queue::reads_by_proxy) {
             builder.proxy_fence();
         }
         builder.barrier(Scope::Block);
     }
-    plan.emit(builder, factors.each_ref().map(Vec::as_slice), scales.each_ref().map(Vec::as_slice), sums)
+    plan.emit(builder, factors.each_ref().map(Vec::as_slice), scales.each_ref().map(Vec::as_slice), accumulator)
 }
 
 /// What the sums begin with, from a parameter.

@@ -4,7 +4,7 @@ use tilewright_kernel::{Binary, Builder, Element, Kernel, Launch, MemorySpace, T
 use tilewright_layout::Dim;
 use tilewright_plan::contract::matrix_places;
 use tilewright_plan::movement::{
-    AxisStride, GlobalTensor, PlanContext, MovementError, Prefetch, access_global, coalesced_layout,
+    AxisStride, GlobalTensor, MovementError, PlanContext, Prefetch, access_global, coalesced_layout,
 };
 use tilewright_target::Direction;
 
@@ -74,10 +74,10 @@ pub fn prefetched_kernel(
         fetch(&mut builder, tile);
     }
     let [from, to, step] = [0, problem.matrix[0].div_ceil(rows) as u32, 1].map(|bound| builder.i32(bound));
-    let turn = builder.begin_region(&[Type::Scalar(Element::I32)])[0];
-    let next = builder.binary_const(Binary::Add, turn, ahead.tiles);
+    let iteration = builder.begin_region(&[Type::Scalar(Element::I32)])[0];
+    let next = builder.binary_const(Binary::Add, iteration, ahead.tiles);
     fetch(&mut builder, next);
-    let bytes = builder.binary_const(Binary::Mul, turn, (rows * problem.pitch) as u32 * bits / 8);
+    let bytes = builder.binary_const(Binary::Mul, iteration, (rows * problem.pitch) as u32 * bits / 8);
     let [matrix, copy] = [0, 1].map(|parameter| {
         let base = builder.parameter(parameter);
         builder.advance(base, bytes)

@@ -6,7 +6,7 @@ use tilewright_kernel::{
 };
 use tilewright_layout::{Dim, MemoryLayout};
 use tilewright_lower::registers::integer;
-use tilewright_plan::movement::{TensorCopy, TensorCopySource, MovementError, first_warp};
+use tilewright_plan::movement::{MovementError, TensorCopy, TensorCopySource, first_warp};
 
 use super::copy_pipeline::{OmittedSync, Ring, Stages, each_index, each_step};
 

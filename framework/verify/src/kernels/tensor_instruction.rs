@@ -37,18 +37,18 @@ pub fn issue_kernel(name: &str, row: &Instruction, context: PlanContext<'_>) -> 
     let names: Vec<&str> = row.operands.iter().map(super::instruction::parameter_name).chain(extra).collect();
     let mut around = Around::new(name, [lanes, warps], &names);
     let least = context.target.tensor.as_ref().map_or(0, |memory| memory.least_columns);
-    let allotment = TensorMemoryAllocation::new(&mut around.builder, columns.next_power_of_two().max(least), 1);
+    let allocation = TensorMemoryAllocation::new(&mut around.builder, columns.next_power_of_two().max(least), 1);
     match multiplies {
-        true => around.multiply(row, &tiles, allotment)?,
+        true => around.multiply(row, &tiles, allocation)?,
         false if row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_))) => {
-            around.copy_tile(row, &moves, allotment)?;
+            around.copy_tile(row, &moves, allocation)?;
         }
         false => {
-            let own = around.offset_of_warp(allotment.address, &moves.warp_offsets());
+            let own = around.offset_of_warp(allocation.address, &moves.warp_offsets());
             around.move_tile(row, &moves, own)?;
         }
     }
-    allotment.free(&mut around.builder);
+    allocation.free(&mut around.builder);
     Ok(around.builder.finish())
 }
 
@@ -66,7 +66,11 @@ struct Held {
 ///
 /// # Errors
 /// A sentence on why nothing does.
-pub fn tile_in_tensor_memory(row: &Instruction, tile: &TensorOperand, context: PlanContext<'_>) -> Result<TensorMoves, String> {
+pub fn tile_in_tensor_memory(
+    row: &Instruction,
+    tile: &TensorOperand,
+    context: PlanContext<'_>,
+) -> Result<TensorMoves, String> {
     let memory = context.target.tensor.as_ref().ok_or("the target has no tensor memory")?;
     let tile = match row.kind {
         InstructionKind::TensorMove if tile.copies.is_empty() => in_rows(tile, memory.warp_rows.trailing_zeros())?,
@@ -136,7 +140,7 @@ impl Around {
     }
 
     fn move_tile(&mut self, row: &Instruction, moves: &TensorMoves, own: Value) -> Result<(), String> {
-        let at = |wanted: fn(&Operand) -> bool| row.operands.iter().position(wanted).map(|at| at as u32);
+        let at = |expected: fn(&Operand) -> bool| row.operands.iter().position(expected).map(|at| at as u32);
         let memory = at(|operand| operand.tensor().is_some()).ok_or("it has no tile in tensor memory")?;
         let register = at(|operand| matches!(operand, Operand::Register { .. })).ok_or("it has no registers")?;
         let ty = row.operands.get(register as usize).and_then(|operand| Carried::of(operand).usual_type());
@@ -159,20 +163,25 @@ impl Around {
     }
 
     /// A tile is copied from shared to tensor memory, whose copies each warp brings back.
-    fn copy_tile(&mut self, row: &Instruction, moves: &TensorMoves, allotment: TensorMemoryAllocation) -> Result<(), String> {
+    fn copy_tile(
+        &mut self,
+        row: &Instruction,
+        moves: &TensorMoves,
+        allocation: TensorMemoryAllocation,
+    ) -> Result<(), String> {
         let (mut operands, mut result) = (Vec::new(), 0);
         for (number, operand) in (0..).zip(&row.operands) {
             match operand {
                 Operand::Tensor(_) => {
                     result = number;
-                    operands.push(allotment.address);
+                    operands.push(allocation.address);
                 }
                 Operand::Memory(memory) => operands.push(self.descriptor(number, memory)?),
                 other => return Err(format!("operand {number} is {}", Carried::of(other))),
             }
         }
-        self.issue_and_wait(row, operands, allotment)?;
-        let own = self.offset_of_warp(allotment.address, &moves.warp_offsets());
+        self.issue_and_wait(row, operands, allocation)?;
+        let own = self.offset_of_warp(allocation.address, &moves.warp_offsets());
         self.empty(result, moves, own);
         Ok(())
     }
@@ -182,7 +191,7 @@ impl Around {
         &mut self,
         row: &Instruction,
         operands: Vec<Value>,
-        allotment: TensorMemoryAllocation,
+        allocation: TensorMemoryAllocation,
     ) -> Result<(), String> {
         let Completion::Queue(queue @ Queue::Products) = row.completion else {
             return Err("it completes in a way that is not known here".to_owned());
@@ -192,25 +201,30 @@ impl Around {
         let name = row.name.clone();
         first_warp(&mut self.builder, None, |builder| {
             builder.effect(Op::Instruction { name, operands });
-            builder.mbarrier_commit(queue, allotment.mbarrier);
+            builder.mbarrier_commit(queue, allocation.mbarrier);
         });
         let first = self.builder.i32(0);
-        self.builder.mbarrier_wait(allotment.mbarrier, first);
+        self.builder.mbarrier_wait(allocation.mbarrier, first);
         Ok(())
     }
 
-    fn multiply(&mut self, row: &Instruction, tiles: &[Held], allotment: TensorMemoryAllocation) -> Result<(), String> {
+    fn multiply(
+        &mut self,
+        row: &Instruction,
+        tiles: &[Held],
+        allocation: TensorMemoryAllocation,
+    ) -> Result<(), String> {
         let mut operands = Vec::new();
-        let mut sums = None;
+        let mut accumulator = None;
         for (number, operand) in (0..).zip(&row.operands) {
             match operand {
                 Operand::Tensor(tile) => {
                     let held = tiles.iter().find(|held| held.number == number).ok_or("a tile has no columns")?;
-                    let at = self.builder.binary_const(tilewright_kernel::Binary::Add, allotment.address, held.at);
+                    let at = self.builder.binary_const(tilewright_kernel::Binary::Add, allocation.address, held.at);
                     let own = self.offset_of_warp(at, &held.moves.warp_offsets());
-                    let is_sums = tile.role == "d";
-                    self.fill(if is_sums { row.operands.len() as u32 } else { number }, &held.moves, own);
-                    sums = if is_sums { Some((number, held, own)) } else { sums };
+                    let is_accumulator = tile.role == "d";
+                    self.fill(if is_accumulator { row.operands.len() as u32 } else { number }, &held.moves, own);
+                    accumulator = if is_accumulator { Some((number, held, own)) } else { accumulator };
                     operands.push(at);
                 }
                 Operand::Memory(memory) => operands.push(self.descriptor(number, memory)?),
@@ -219,8 +233,8 @@ impl Around {
                 other => return Err(format!("operand {number} is {}", Carried::of(other))),
             }
         }
-        let (number, held, own) = sums.ok_or("its sums are in no tensor memory")?;
-        self.issue_and_wait(row, operands, allotment)?;
+        let (number, held, own) = accumulator.ok_or("its sums are in no tensor memory")?;
+        self.issue_and_wait(row, operands, allocation)?;
         self.empty(number, &held.moves, own);
         Ok(())
     }

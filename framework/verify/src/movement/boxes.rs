@@ -3,7 +3,7 @@
 use crate::kernels::{Stages, tensor_copy_kernel};
 use tilewright_kernel::{Counts, Launch, MAX_RANK, TensorMapBinding};
 use tilewright_layout::{Dim, MemoryLayout};
-use tilewright_plan::movement::{Bound, TensorCopy, PlanContext};
+use tilewright_plan::movement::{Bound, PlanContext, TensorCopy};
 use tilewright_target::TargetDescription;
 
 use super::elements::{element, little_endian};

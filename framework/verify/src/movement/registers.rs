@@ -4,7 +4,7 @@ use crate::kernels::{add, gather_kernel, reduction_kernel, scan_kernel};
 use tilewright_kernel::Kernel;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::conversion_kernel;
-use tilewright_plan::movement::{Bound, Gather, PlanContext, Plan, Reduction, Scan, ScanDirection};
+use tilewright_plan::movement::{Bound, Gather, Plan, PlanContext, Reduction, Scan, ScanDirection};
 use tilewright_tile::op::name::arith;
 use tilewright_tile::{BuildError, FunctionBuilder, Value};
 
@@ -39,8 +39,8 @@ pub fn reduction_case<'a>(
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
     let kernel = reduction_kernel((src, axis), element_bits, plan, context.into())?;
-    let sums: Vec<_> = element_bits.iter().map(|&bits| sums_along(src, axis, bits)).collect();
-    Ok(moved(kernel, [src, &plan.result], element_bits, &sums).with_plan(&plan.stats))
+    let accumulator: Vec<_> = element_bits.iter().map(|&bits| sums_along(src, axis, bits)).collect();
+    Ok(moved(kernel, [src, &plan.result], element_bits, &accumulator).with_plan(&plan.stats))
 }
 
 /// A scan. A single tensor is added up; two of one width are the factors and summands of maps `x -> m x + b`, which are
@@ -96,10 +96,10 @@ fn scanned(src: &LinearLayout, axis: Dim, element_bits: &[u32], direction: ScanD
         element_bits.iter().map(|&bits| (0..elements).map(|index| element(index, bits)).collect()).collect();
     for line in 0..elements / length {
         let at = |place: u64| lines.element(line, place) as usize;
-        for turn in 1..length {
+        for iteration in 1..length {
             let (before, own) = match direction {
-                ScanDirection::Up => (at(turn - 1), at(turn)),
-                ScanDirection::Down => (at(length - turn), at(length - 1 - turn)),
+                ScanDirection::Up => (at(iteration - 1), at(iteration)),
+                ScanDirection::Down => (at(length - iteration), at(length - 1 - iteration)),
             };
             if let [factors, summands] = results.as_mut_slice() {
                 let factor = factors[own];
@@ -122,8 +122,8 @@ pub(super) fn index_at(src: &LinearLayout, axis: Dim, place: u64) -> u64 {
 
 /// What a gather by those indices gives, row-major; `tensor` says what the elements of `src` are.
 pub(super) fn gathered(src: &LinearLayout, indices: &LinearLayout, axis: Dim, tensor: impl Fn(u64) -> u64) -> Vec<u64> {
-    let (line, wanted) = (Lines::new(src, axis), Lines::new(indices, axis));
-    let named = |place| tensor(line.element(wanted.line(place), index_at(src, axis, place)));
+    let (line, expected) = (Lines::new(src, axis), Lines::new(indices, axis));
+    let named = |place| tensor(line.element(expected.line(place), index_at(src, axis, place)));
     (0..1u64 << indices.outs().bits()).map(named).collect()
 }
 
@@ -157,12 +157,12 @@ impl Lines {
 /// The sums along an axis of the row-major test tensor, row-major, one addition an element.
 fn sums_along(src: &LinearLayout, axis: Dim, bits: u32) -> Vec<u64> {
     let lines = Lines::new(src, axis);
-    let mut sums = vec![0u64; 1 << (src.outs().bits() - lines.along)];
+    let mut accumulator = vec![0u64; 1 << (src.outs().bits() - lines.along)];
     for index in 0..1u64 << src.outs().bits() {
-        let sum = &mut sums[lines.line(index) as usize];
+        let sum = &mut accumulator[lines.line(index) as usize];
         *sum = low(sum.wrapping_add(element(index, bits)), bits);
     }
-    sums
+    accumulator
 }
 
 /// A kernel of as many tensors in and out as there are widths; `elements` are what it must leave of each, row-major.

@@ -58,8 +58,7 @@ impl Repeated<'_> {
             Self::Staging(_, memory, [store, load]) => {
                 let counts =
                     store.stats.counts.plus(load.stats.counts).plus(Counts { barriers: 1, ..Counts::default() });
-                let (cycles, shared_bytes) =
-                    (store.stats.cost + load.stats.cost, memory.allocated_bytes(element_bits));
+                let (cycles, shared_bytes) = (store.stats.cost + load.stats.cost, memory.allocated_bytes(element_bits));
                 Predicted { rounds, counts: Some(counts), cycles, shared_bytes }
             }
             Self::Gather(_, _, plan) => Predicted::of(&plan.stats, rounds),

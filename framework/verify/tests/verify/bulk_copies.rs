@@ -8,7 +8,8 @@ use tilewright_emulator::{FaultKind, RunReport};
 use tilewright_kernel::{Outside, Queue, TensorMap};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{
-    TensorCopyLayout, TensorCopyOperand, Completion, Instruction, InstructionKind, XorSwizzle, Operand, Semantics, TargetDescription,
+    Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription, TensorCopyLayout,
+    TensorCopyOperand, XorSwizzle,
 };
 use tilewright_verify::kernels::BulkFlaw;
 use tilewright_verify::{CheckFailure, box_copy_case, box_origins, check_emulated, span_copy_case};
@@ -49,7 +50,10 @@ fn operand(rank: u32) -> TensorCopyOperand {
         most: 16,
         row_grain: 16,
         global_alignment: 16,
-        arrangements: vec![arrangement("plain", XorSwizzle::default(), None, 32), arrangement("mixed", MIX, Some(32), 128)],
+        arrangements: vec![
+            arrangement("plain", XorSwizzle::default(), None, 32),
+            arrangement("mixed", MIX, Some(32), 128),
+        ],
     }
 }
 

@@ -4,7 +4,7 @@
 use tilewright_testkit::emulator_target;
 
 use emulator_target::{kernel, target};
-use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, SemanticsTable, RunLimits};
+use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable};
 use tilewright_kernel::{
     Carried, Element, InstructionSignature, MemorySpace, Type, Violation, verify, verify_instructions,
 };
@@ -45,12 +45,13 @@ fn product(name: &str, [d, a, b]: [(&str, u32); 3]) -> Instruction {
     let k = 2 * inner;
     let left = vec![vec![0, inner], vec![1, 0], vec![2, 0]];
     let right = vec![vec![inner, 0], vec![0, 1], vec![0, 2]];
-    let sums = |role| register(role, d.0, d.1, vec![vec![0, 2]], vec![vec![0, 1], vec![1, 0], vec![2, 0]], [4, 4]);
+    let accumulator =
+        |role| register(role, d.0, d.1, vec![vec![0, 2]], vec![vec![0, 1], vec![1, 0], vec![2, 0]], [4, 4]);
     let operands = vec![
-        sums("d"),
+        accumulator("d"),
         register("a", a.0, a.1, along(1), left, [4, k]),
         register("b", b.0, b.1, along(0), right, [k, 4]),
-        sums("c"),
+        accumulator("c"),
     ];
     row(name, Semantics::Contract, operands)
 }

@@ -3,14 +3,17 @@
 
 use tilewright_testkit::emulator_target;
 
-use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, SemanticsTable, RunLimits, TensorMapValue};
+use tilewright_emulator::{
+    Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable, TensorMapValue,
+};
 use tilewright_kernel::{
-    Builder, Element, Extent, Kernel, Launch, DerivedTensorMap, MemorySpace, Module, Outside, Parameter, TensorMap, Type,
-    Violation, decode, encode, text, verify, verify_instructions,
+    Builder, DerivedTensorMap, Element, Extent, Kernel, Launch, MemorySpace, Module, Outside, Parameter, TensorMap,
+    Type, Violation, decode, encode, text, verify, verify_instructions,
 };
 use tilewright_plugin::{EncodedMap, KernelMetadata, check_maps};
 use tilewright_target::{
-    TensorCopyLayout, TensorCopyOperand, Completion, Instruction, InstructionKind, XorSwizzle, Operand, Semantics, TargetDescription,
+    Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription, TensorCopyLayout,
+    TensorCopyOperand, XorSwizzle,
 };
 use tilewright_verify::kernels::{Bulk, bulk_kernel};
 
@@ -98,7 +101,9 @@ fn a_map_follows_from_other_parameters() {
     assert!(wrong(DerivedTensorMap { pointer: 1, ..rows.clone() }).contains("parameter 1 is no pointer"));
     let of_pointer = vec![Extent::Number(1), Extent::Parameter(0)];
     assert!(wrong(DerivedTensorMap { strides: of_pointer, ..rows.clone() }).contains("parameter 0 is no number"));
-    assert!(wrong(DerivedTensorMap { strides: vec![Extent::Number(1)], ..rows.clone() }).contains("one for each of 2 axes"));
+    assert!(
+        wrong(DerivedTensorMap { strides: vec![Extent::Number(1)], ..rows.clone() }).contains("one for each of 2 axes")
+    );
 }
 
 /// Only instructions take maps, and nothing else gives one.
@@ -135,7 +140,10 @@ fn row() -> Instruction {
         most: 64,
         row_grain: 16,
         global_alignment: 16,
-        arrangements: vec![arrangement("plain", 0, XorSwizzle::default(), None), arrangement("mixed", 7, MIX, Some(32))],
+        arrangements: vec![
+            arrangement("plain", 0, XorSwizzle::default(), None),
+            arrangement("mixed", 7, MIX, Some(32)),
+        ],
     };
     Instruction {
         name: "fetch".to_owned(),

@@ -210,14 +210,14 @@ fn copy<'ctx>(
 }
 
 /// The element type of an operand, and the bits that a lane holds of it.
-fn held<'a>(row: &'a Instruction, wanted: &str) -> Result<(&'a str, u32), CompileError> {
+fn held<'a>(row: &'a Instruction, required: &str) -> Result<(&'a str, u32), CompileError> {
     let found = row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, bits, layout } if role == wanted => {
+        Operand::Register { role, element, bits, layout } if role == required => {
             Some((element.as_str(), bits << layout.in_bits(tilewright_layout::Dim::REGISTER)))
         }
         _ => None,
     });
-    found.ok_or_else(|| CompileError::Backend(format!("instruction `{}` has no operand `{wanted}`", row.name)))
+    found.ok_or_else(|| CompileError::Backend(format!("instruction `{}` has no operand `{required}`", row.name)))
 }
 
 /// The registers that a factor fills: elements of six bits fill fewer than the value that carries them has.

@@ -20,8 +20,8 @@ struct Pattern {
 impl Pattern {
     /// What the column of row `row` is xored with.
     fn of_row(&self, row: u64) -> u64 {
-        let turn = row / self.per_phase;
-        let (phase, block) = (turn % self.max_phase, turn / self.max_phase % self.max_phase);
+        let iteration = row / self.per_phase;
+        let (phase, block) = (iteration % self.max_phase, iteration / self.max_phase % self.max_phase);
         self.vec.wrapping_mul(phase ^ block)
     }
 }

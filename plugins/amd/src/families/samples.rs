@@ -112,9 +112,9 @@ struct Product {
 
 impl Product {
     fn of(row: &Instruction, use_case: SampleUse) -> Option<Self> {
-        let operand = |wanted: &str| {
+        let operand = |required: &str| {
             row.operands.iter().find_map(|operand| match operand {
-                Operand::Register { role, bits, layout, .. } if role == wanted => Some((*bits, layout)),
+                Operand::Register { role, bits, layout, .. } if role == required => Some((*bits, layout)),
                 _ => None,
             })
         };

@@ -1,6 +1,6 @@
 //! How Triton's attribute text spells these families; scales have no attribute there.
 
-use tilewright_layout::{FamilyAttribute, Omitted, ParameterSyntax, AttributeSyntax};
+use tilewright_layout::{AttributeSyntax, FamilyAttribute, Omitted, ParameterSyntax};
 
 pub(super) fn all() -> Vec<AttributeSyntax> {
     vec![amd_mfma(), amd_wmma()]

@@ -7,7 +7,7 @@ use super::scales;
 use super::spelling;
 use super::wmma;
 use tilewright_layout::families::cluster::check_shape;
-use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse, AttributeSyntax};
+use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse};
 
 /// The families that this plugin serves: `amd_mfma`, `amd_wmma`, and `dot_operand`, also spelled
 /// `dot_op`, of both, the scales of operands, `mfma_scale` and `wmma_scale`, and the memory layout

@@ -12,8 +12,8 @@ use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::register;
 
 /// An operand's registers, as the assembler writes them: `v[8:11]`, or accumulation registers `a[0:3]`.
-fn registers(row: &Instruction, wanted: &str, kind: char, first: u32) -> String {
-    let (_, bits, layout) = register(row, wanted);
+fn registers(row: &Instruction, required: &str, kind: char, first: u32) -> String {
+    let (_, bits, layout) = register(row, required);
     match (bits << layout.in_bits(Dim::REGISTER)).div_ceil(32) {
         1 => format!("{kind}{first}"),
         words => format!("{kind}[{first}:{}]", first + words - 1),

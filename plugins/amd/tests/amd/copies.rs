@@ -11,7 +11,7 @@ fn waits_count_the_loads_of_the_groups_that_go_on() {
     for (name, row, copies) in [("mi300x", "global_load_lds_dword", 8), ("mi355x", "global_load_lds_dwordx4", 2)] {
         let target = target(name);
         let (copy, kernel) = staged(&target, false);
-        assert_eq!((copy.instruction(), copy.accesses()), (Some(row), copies), "{name}: {:?}", copy.closed);
+        assert_eq!((copy.instruction(), copy.accesses()), (Some(row), copies), "{name}: {:?}", copy.rejected);
         let artifact = artifact(&target, vec![kernel], &[Emit::Assembly, Emit::Intermediate]).unwrap();
         let [assembly, llvm] = [Emit::Assembly, Emit::Intermediate].map(|form| artifact.text(form).unwrap());
         // Two tensors before the loop and one in it.

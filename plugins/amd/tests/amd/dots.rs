@@ -3,7 +3,7 @@
 
 use crate::targets::target;
 use tilewright_vendor_testkit::code::count;
-use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, proven, problem, warps};
+use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, problem, proven, warps};
 use tilewright_vendor_testkit::prelude::*;
 
 /// M, N, K of an instruction, from its name.
@@ -82,8 +82,8 @@ fn signs_and_saturation_choose_the_row() {
 fn factors_with_scales_go_to_rows_that_take_them_and_are_scaled_before_others() {
     let by = |name: &str, shape, [a, b]: [&str; 2], scales: [&str; 2]| {
         let target = target(name);
-        let asked = problem(&target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::named));
-        let plan = proven(&target, &asked);
+        let requested = problem(&target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::named));
+        let plan = proven(&target, &requested);
         (plan.row().unwrap().to_owned(), assembly(&target, &plan))
     };
     for (types, row) in [
@@ -116,8 +116,8 @@ fn layouts_are_those_of_the_mfma_families_for_widths_along_k() {
     ] {
         let target = target(name);
         for width in widths {
-            let asked = MmaProblem { k_width: Some(width), ..problem(&target, [64, 64, 64], types) };
-            let plan = proven(&target, &asked);
+            let requested = MmaProblem { k_width: Some(width), ..problem(&target, [64, 64, 64], types) };
+            let plan = proven(&target, &requested);
             assert!(plan.row().unwrap().starts_with("v_mfma"), "{types:?}: {}", plan.unit_name());
             if !plan.row().unwrap().contains('(') && plan.k_width() == width {
                 is_of_families(&target, &plan, &mfma(&plan, version), Some(width));
@@ -129,8 +129,8 @@ fn layouts_are_those_of_the_mfma_families_for_widths_along_k() {
 #[test]
 fn layouts_are_those_of_the_wmma_family() {
     let target = target("rx7900xtx");
-    let asked = MmaProblem { k_width: Some(16), ..problem(&target, [64, 64, 32], ["f16", "f16", "f32"]) };
-    let plan = proven(&target, &asked);
+    let requested = MmaProblem { k_width: Some(16), ..problem(&target, [64, 64, 32], ["f16", "f16", "f32"]) };
+    let plan = proven(&target, &requested);
     assert!(plan.row().unwrap().starts_with("v_wmma"), "{}", plan.unit_name());
     is_of_families(&target, &plan, &wmma(&plan), Some(16));
 }

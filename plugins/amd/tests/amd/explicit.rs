@@ -49,7 +49,7 @@ fn branches_that_are_cut_would_not_have_been_better() {
 #[test]
 fn lanes_fetch_what_a_swizzle_wants() {
     let target = target("mi300x");
-    for (name, turns) in [("explicit_int4", 4), ("explicit_int1", 2)] {
+    for (name, iterations) in [("explicit_int4", 4), ("explicit_int1", 2)] {
         let found = solved(&target, name, Options::default());
         let copies = found.derivation.memories.iter().flat_map(|memory| &memory.accesses);
         for copy in copies.filter(|access| access.operation != "ttg.local_load") {
@@ -61,7 +61,12 @@ fn lanes_fetch_what_a_swizzle_wants() {
             "{}",
             found.derivation
         );
-        assert_eq!((found.counts.barriers, found.counts.shared_stores), (turns, 0), "{name}: {}", found.derivation);
+        assert_eq!(
+            (found.counts.barriers, found.counts.shared_stores),
+            (iterations, 0),
+            "{name}: {}",
+            found.derivation
+        );
     }
 }
 

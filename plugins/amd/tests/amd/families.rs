@@ -36,8 +36,8 @@ fn samples_are_layouts_and_feed_instructions_that_there_are() {
         for lanes in [32, 64] {
             for warps in [1, 2, 4, 8] {
                 for element_bits in [4, 8, 16, 32, 64] {
-                    let asked = SampleUse { lanes, warps, element_bits };
-                    let fed = samples_are_layouts(&own, &instructions, asked, &[128, 64]);
+                    let requested = SampleUse { lanes, warps, element_bits };
+                    let fed = samples_are_layouts(&own, &instructions, requested, &[128, 64]);
                     feeding.extend(fed.into_iter().map(|name| (name, element_bits)));
                 }
             }

@@ -6,7 +6,7 @@ use crate::targets::target;
 use tilewright_amd::AmdTarget;
 use tilewright_plan::movement::{ConsecutiveCopy, Constraints, Kind, choose_shared_layout};
 use tilewright_vendor_testkit::layouts::{distributed, memory};
-use tilewright_vendor_testkit::memory_choice::{executed, prove};
+use tilewright_vendor_testkit::memory_choice::{check, executed};
 use tilewright_vendor_testkit::prelude::*;
 
 fn products() -> [AmdTarget; 2] {
@@ -41,7 +41,7 @@ fn padding_is_no_worse_than_a_vector_a_row() {
         let chosen = choice.chosen();
         let ours = (chosen.wavefronts(), chosen.bytes);
         assert!(ours <= (theirs, known.allocated_elements() * 2), "{ours:?}, {theirs}");
-        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, target.description().into()));
+        choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, target.description().into()));
     }
 }
 
@@ -79,7 +79,7 @@ fn copies_permute_what_they_fetch() {
             padded.bytes,
             permuted.wavefronts()
         );
-        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, target.description().into()));
+        choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, target.description().into()));
     }
 }
 
@@ -102,7 +102,7 @@ fn transposing_loads_are_free_of_conflicts_where_the_tile_lies() {
         let by = chosen.accessors[1].instruction.as_deref();
         assert_eq!((by, chosen.excess(), choice.gap()), (Some("ds_read_b64_tr_b16"), 0, 0));
         assert_eq!((chosen.kind, chosen.accessors[0].vector_elements), (kind, 8));
-        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, context(&target)));
+        choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, context(&target)));
         let plain = choose_shared_layout(&accessors, 16, &Constraints::only(kind), target.description()).unwrap();
         let narrowest = plain.chosen().accessors.iter().map(|stats| stats.vector_elements).min();
         assert_eq!(narrowest, Some(1), "{:?}", plain.chosen().accessors);

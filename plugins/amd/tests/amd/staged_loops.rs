@@ -18,12 +18,12 @@ fn loads_go_by_registers_into_one_of_two_buffers() {
     let compiled = PROGRAM.compiled(&target("mi300x"), Some(3));
     assert_eq!((compiled.line().stages, compiled.line().bytes, compiled.conversions), (2, 2 * 4096, 0));
     assert!(compiled.ahead()[0].by.as_ref().unwrap().starts_with("by registers"), "{:?}", compiled.line());
-    let run = |stages, turns| {
+    let run = |stages, iterations| {
         let compiled = PROGRAM.compiled(&target("mi300x"), Some(stages));
-        PROGRAM.run(&target("mi300x"), &compiled.kernel, turns, 32).unwrap()
+        PROGRAM.run(&target("mi300x"), &compiled.kernel, iterations, 32).unwrap()
     };
-    let a_turn = |stages| run(stages, 7).barriers - run(stages, 3).barriers;
-    assert_eq!((a_turn(1), a_turn(2)), (8, 4));
+    let one_iteration = |stages| run(stages, 7).barriers - run(stages, 3).barriers;
+    assert_eq!((one_iteration(1), one_iteration(2)), (8, 4));
     // One turn more is stored than read.
     let [before, after] = [run(1, 7), run(2, 7)];
     assert_eq!(before.wavefronts_loaded, after.wavefronts_loaded);

@@ -5,7 +5,7 @@ use tilewright_amd::AmdTarget;
 use tilewright_assign::synthesis::coalesce::{Threads, coalesced};
 use tilewright_layout::Space;
 use tilewright_plan::memory_synthesis::{SharedTensor, Solution, StrideTerm, TensorAccess, serve, solve};
-use tilewright_plan::movement::{AccessWay, AxisStride};
+use tilewright_plan::movement::{AccessKind, AxisStride};
 use tilewright_target::wavefronts;
 use tilewright_vendor_testkit::prelude::*;
 
@@ -117,10 +117,10 @@ fn lanes_bring_side_by_side_what_the_memory_wants_there() {
 fn lanes_that_bring_the_same_are_refused() {
     let target = target("mi300x");
     let rows = target.instructions().iter();
-    let way = rows.filter_map(|row| AccessWay::of_row(row, 6)).find(AccessWay::is_fetched).expect("the copy");
+    let way = rows.filter_map(|row| AccessKind::of_row(row, 6)).find(AccessKind::is_fetched).expect("the copy");
     let bit = |bits: &[u32]| bits.iter().map(|bit| 1u64 << bit).collect::<Vec<u64>>();
-    let sums = distributed(&bit(&[6]), &[1 << 7, 1 << 8 | 1 << 7, 1 << 9, 1 << 10, 1, 2 | 1], &bit(&[2, 3]));
-    let term = StrideTerm::of_access(&sums, &way, 16).expect("sums of bits do");
+    let accumulator = distributed(&bit(&[6]), &[1 << 7, 1 << 8 | 1 << 7, 1 << 9, 1 << 10, 1, 2 | 1], &bit(&[2, 3]));
+    let term = StrideTerm::of_access(&accumulator, &way, 16).expect("sums of bits do");
     assert_eq!((term.firm_bits(), term.decided_bits()), (1, 7));
     for (lanes, warps, reason) in [
         ([1 << 7, 1 << 7, 1 << 9, 1 << 10, 1, 2], [4, 8], "lanes bring the same"),

@@ -73,7 +73,7 @@ fn described(atom: &Value) -> Vec<Instruction> {
         // Whether integers have a sign is a modifier, for which the vendor writes `iu`; which 8-bit
         // floats an architecture has, these atoms leave to the architecture.
         let plain = |name: &str| name.replace("iu", "i").trim_end_matches("_fnuz").to_owned();
-        let named = [of_d, of_a, of_b].iter().zip(&types).all(|(own, wanted)| plain(own) == plain(wanted));
+        let named = [of_d, of_a, of_b].iter().zip(&types).all(|(own, required)| plain(own) == plain(required));
         // Its 8-bit factors are those of the instruction that is named after both.
         let mixed = architecture(atom) == "gfx1250" && row.name.contains("f8f6f4");
         named

@@ -6,8 +6,8 @@ use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid, unsupported};
 
 use super::emit::Emitter;
+use super::emitted::EmittedValue;
 use super::extended;
-use super::held::Held;
 
 /// How a binary operation on integers of two bits or more is written.
 enum Integer {
@@ -73,16 +73,21 @@ impl Emitter {
     pub(super) fn zip(
         &mut self,
         ty: Type,
-        a: &Held,
-        b: &Held,
+        a: &EmittedValue,
+        b: &EmittedValue,
         mut f: impl FnMut(&mut Self, Word, Word) -> Result<Word, CompileError>,
-    ) -> Result<Held, CompileError> {
+    ) -> Result<EmittedValue, CompileError> {
         b.expect(a.ty)?;
         let parts = a.parts.iter().zip(&b.parts).map(|(&a, &b)| f(self, a, b)).collect::<Result<_, _>>()?;
-        Ok(Held::new(ty, parts))
+        Ok(EmittedValue::new(ty, parts))
     }
 
-    pub(super) fn binary(&mut self, op: Binary, a: &Held, b: &Held) -> Result<Held, CompileError> {
+    pub(super) fn binary(
+        &mut self,
+        op: Binary,
+        a: &EmittedValue,
+        b: &EmittedValue,
+    ) -> Result<EmittedValue, CompileError> {
         let element = a.element()?;
         if op.is_float() && element.is_float() && float_op(op).is_none() {
             return self.float_choice(op, a, b);
@@ -95,7 +100,13 @@ impl Emitter {
         }
     }
 
-    fn float_binary(&mut self, op: Op, element: Element, a: &Held, b: &Held) -> Result<Held, CompileError> {
+    fn float_binary(
+        &mut self,
+        op: Op,
+        element: Element,
+        a: &EmittedValue,
+        b: &EmittedValue,
+    ) -> Result<EmittedValue, CompileError> {
         let width = a.width();
         if element == Element::Bf16 {
             return self.zip(a.ty, a, b, |this, a, b| this.bfloat_binary(op, width, a, b));
@@ -108,7 +119,12 @@ impl Emitter {
     }
 
     /// `fma` of the extended instructions of OpenCL, which rounds once.
-    pub(super) fn f_mul_add(&mut self, a: &Held, b: &Held, c: &Held) -> Result<Held, CompileError> {
+    pub(super) fn f_mul_add(
+        &mut self,
+        a: &EmittedValue,
+        b: &EmittedValue,
+        c: &EmittedValue,
+    ) -> Result<EmittedValue, CompileError> {
         let element = a.element()?;
         if !element.is_float() || element == Element::Bf16 {
             return Err(invalid(format!("a multiply-add of {}", a.ty)));
@@ -125,7 +141,13 @@ impl Emitter {
         })
     }
 
-    fn integer_binary(&mut self, op: &Integer, element: Element, a: &Held, b: &Held) -> Result<Held, CompileError> {
+    fn integer_binary(
+        &mut self,
+        op: &Integer,
+        element: Element,
+        a: &EmittedValue,
+        b: &EmittedValue,
+    ) -> Result<EmittedValue, CompileError> {
         let (ty, width, bits) = (self.part_type(a.ty), a.width(), u64::from(element.bits()));
         let known = b.constant;
         self.zip(a.ty, a, b, |this, a, mut b| match op {
@@ -174,7 +196,7 @@ impl Emitter {
 
     /// One-bit integers: sums are exclusive ors, and a shift or divisor other than the neutral one
     /// gives an unspecified value.
-    fn boolean_binary(&mut self, op: Binary, a: &Held, b: &Held) -> Result<Held, CompileError> {
+    fn boolean_binary(&mut self, op: Binary, a: &EmittedValue, b: &EmittedValue) -> Result<EmittedValue, CompileError> {
         let (ty, width) = (self.part_type(a.ty), a.width());
         self.zip(a.ty, a, b, |this, a, b| match op {
             Binary::Add | Binary::Sub | Binary::Xor => this.boolean_compare(Compare::Ne, width, a, b),
@@ -185,7 +207,12 @@ impl Emitter {
         })
     }
 
-    pub(super) fn compare(&mut self, op: Compare, a: &Held, b: &Held) -> Result<Held, CompileError> {
+    pub(super) fn compare(
+        &mut self,
+        op: Compare,
+        a: &EmittedValue,
+        b: &EmittedValue,
+    ) -> Result<EmittedValue, CompileError> {
         let element = a.element()?;
         if op.is_float() && element.is_float() {
             return self.float_compare(op, a, b);
@@ -214,7 +241,12 @@ impl Emitter {
         self.value(op, truth, [a, b])
     }
 
-    pub(super) fn select(&mut self, condition: &Held, a: &Held, b: &Held) -> Result<Held, CompileError> {
+    pub(super) fn select(
+        &mut self,
+        condition: &EmittedValue,
+        a: &EmittedValue,
+        b: &EmittedValue,
+    ) -> Result<EmittedValue, CompileError> {
         let mut condition = condition.expect(Type::Scalar(Element::I1))?.scalar()?;
         let (ty, width) = (self.part_type(a.ty), a.width());
         if width > 1 {
@@ -227,7 +259,12 @@ impl Emitter {
     }
 
     /// Four bytes of eight, by shifts and masks: bytes that move equally far move together.
-    pub(super) fn permute_bytes(&mut self, a: &Held, b: &Held, selector: u16) -> Result<Held, CompileError> {
+    pub(super) fn permute_bytes(
+        &mut self,
+        a: &EmittedValue,
+        b: &EmittedValue,
+        selector: u16,
+    ) -> Result<EmittedValue, CompileError> {
         let i32 = Type::Scalar(Element::I32);
         let words = [a.expect(i32)?.scalar()?, b.expect(i32)?.scalar()?];
         let ty = self.part_type(i32);
@@ -248,11 +285,15 @@ impl Emitter {
                 Some(others) => self.value(Op::BitwiseOr, ty, [others, word])?,
             });
         }
-        Ok(Held::new(i32, result.into_iter().collect()))
+        Ok(EmittedValue::new(i32, result.into_iter().collect()))
     }
 
     /// A pointer moved by bytes.
-    pub(super) fn advance(&mut self, pointer: &Held, bytes: &Held) -> Result<Held, CompileError> {
+    pub(super) fn advance(
+        &mut self,
+        pointer: &EmittedValue,
+        bytes: &EmittedValue,
+    ) -> Result<EmittedValue, CompileError> {
         let (base, distance) = (pointer.scalar()?, bytes.scalar()?);
         let ty = self.part_type(pointer.ty);
         let moved = match (pointer.ty, bytes.ty) {
@@ -268,7 +309,7 @@ impl Emitter {
             }
             _ => return Err(invalid(format!("{} advanced by {}", pointer.ty, bytes.ty))),
         };
-        Ok(Held::new(pointer.ty, vec![moved]))
+        Ok(EmittedValue::new(pointer.ty, vec![moved]))
     }
 }
 

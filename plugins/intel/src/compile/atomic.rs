@@ -10,7 +10,7 @@ use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::invalid;
 
 use super::emit::phi_operands;
-use super::held::Held;
+use super::emitted::EmittedValue;
 use super::kernel::Lowering;
 use super::memory::Access;
 use super::ordered::Ordered;
@@ -36,7 +36,7 @@ impl Lowering<'_> {
         pointer: Value,
         value: Value,
         how: Ordered,
-    ) -> Result<Held, CompileError> {
+    ) -> Result<EmittedValue, CompileError> {
         let value = self.get(value)?;
         self.check_atomic(op, value.ty)?;
         if op == Atomic::FAdd {
@@ -52,7 +52,7 @@ impl Lowering<'_> {
             Operand::IdRef(value.scalar()?),
         ];
         let old = self.emitter.with_operands(opcode(op), ty, operands)?;
-        Ok(Held::new(value.ty, vec![old]))
+        Ok(EmittedValue::new(value.ty, vec![old]))
     }
 
     pub(super) fn atomic_compare_exchange(
@@ -61,13 +61,13 @@ impl Lowering<'_> {
         expected: Value,
         value: Value,
         how: Ordered,
-    ) -> Result<Held, CompileError> {
+    ) -> Result<EmittedValue, CompileError> {
         let (expected, value) = (self.get(expected)?, self.get(value)?);
         self.check_atomic(Atomic::Exchange, value.ty)?;
         let expected = expected.expect(value.ty)?.scalar()?;
         let (pointer, ty) = self.atomic_place(pointer, value.element()?)?;
         let old = self.compare_exchange((pointer, ty), expected, value.scalar()?, how)?;
-        Ok(Held::new(value.ty, vec![old]))
+        Ok(EmittedValue::new(value.ty, vec![old]))
     }
 
     pub(super) fn fence(&mut self, scope: MemoryScope) -> Result<(), CompileError> {
@@ -89,7 +89,7 @@ impl Lowering<'_> {
         self.place_at(&pointer, element)
     }
 
-    fn place_at(&mut self, pointer: &Held, element: Element) -> Result<(Word, Word), CompileError> {
+    fn place_at(&mut self, pointer: &EmittedValue, element: Element) -> Result<(Word, Word), CompileError> {
         if element == Element::I64 {
             self.emitter.need(Capability::Int64Atomics);
         }
@@ -119,7 +119,7 @@ impl Lowering<'_> {
     }
 
     /// A sum of floating-point numbers: tried until nobody has come between.
-    fn atomic_sum(&mut self, pointer: Value, value: &Held, how: Ordered) -> Result<Held, CompileError> {
+    fn atomic_sum(&mut self, pointer: Value, value: &EmittedValue, how: Ordered) -> Result<EmittedValue, CompileError> {
         let element = value.element()?;
         let word = if element.bits() == 64 { Element::I64 } else { Element::I32 };
         let (pointer, shift) = self.word_around(pointer, element)?;
@@ -140,7 +140,7 @@ impl Lowering<'_> {
         self.emitter.branch_if(again, inside, merge)?;
 
         self.emitter.begin_block(inside)?;
-        let number = self.number_in(Held::new(Type::Scalar(word), vec![old]), shift.as_ref(), element)?;
+        let number = self.number_in(EmittedValue::new(Type::Scalar(word), vec![old]), shift.as_ref(), element)?;
         let sum = self.emitter.binary(Binary::FAdd, &number, value)?;
         let new = self.word_with(old, &sum, shift.as_ref(), word)?;
         let found = self.compare_exchange((place, ty), old, new, how)?;
@@ -155,11 +155,15 @@ impl Lowering<'_> {
         let phis = vec![phi(ty, old, first, found), phi(truth, again, yes, changed)];
         self.emitter.prepend(at_header, phis)?;
         self.emitter.begin_block(merge)?;
-        self.number_in(Held::new(Type::Scalar(word), vec![old]), shift.as_ref(), element)
+        self.number_in(EmittedValue::new(Type::Scalar(word), vec![old]), shift.as_ref(), element)
     }
 
     /// The word that a narrow number is in, and by how many bits above its lowest; a wide number is its own.
-    fn word_around(&mut self, pointer: Value, element: Element) -> Result<(Held, Option<Held>), CompileError> {
+    fn word_around(
+        &mut self,
+        pointer: Value,
+        element: Element,
+    ) -> Result<(EmittedValue, Option<EmittedValue>), CompileError> {
         let pointer = self.get(pointer)?;
         if element.bits() > 16 {
             return Ok((pointer, None));
@@ -182,7 +186,12 @@ impl Lowering<'_> {
     }
 
     /// The number in a word.
-    fn number_in(&mut self, word: Held, shift: Option<&Held>, element: Element) -> Result<Held, CompileError> {
+    fn number_in(
+        &mut self,
+        word: EmittedValue,
+        shift: Option<&EmittedValue>,
+        element: Element,
+    ) -> Result<EmittedValue, CompileError> {
         let emitter = &mut *self.emitter;
         let bits = match shift {
             Some(shift) => {
@@ -198,8 +207,8 @@ impl Lowering<'_> {
     fn word_with(
         &mut self,
         old: Word,
-        number: &Held,
-        shift: Option<&Held>,
+        number: &EmittedValue,
+        shift: Option<&EmittedValue>,
         word: Element,
     ) -> Result<Word, CompileError> {
         let emitter = &mut *self.emitter;
@@ -210,7 +219,7 @@ impl Lowering<'_> {
         let (ones, all) = (emitter.constant_value(ty, 0xffff), emitter.constant_value(ty, 0xffff_ffff));
         let place = emitter.binary(Binary::Shl, &ones, shift)?;
         let others = emitter.binary(Binary::Xor, &place, &all)?;
-        let kept = emitter.binary(Binary::And, &Held::new(ty, vec![old]), &others)?;
+        let kept = emitter.binary(Binary::And, &EmittedValue::new(ty, vec![old]), &others)?;
         let moved = emitter.binary(Binary::Shl, &half, shift)?;
         emitter.binary(Binary::Or, &kept, &moved)?.scalar()
     }

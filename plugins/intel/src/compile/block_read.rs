@@ -14,7 +14,7 @@ use tilewright_plugin::codegen::invalid;
 use tilewright_target::{Instruction, Operand as RowOperand};
 
 use super::emit::Emitter;
-use super::held::Held;
+use super::emitted::EmittedValue;
 
 /// The integers of which the builtin's array is, their letter in mangled names, and how many.
 fn array(row: &Instruction) -> Option<(Element, char, u32)> {
@@ -32,9 +32,9 @@ impl Emitter {
     pub(super) fn block_read(
         &mut self,
         row: &Instruction,
-        operands: &[Held],
+        operands: &[EmittedValue],
         result: Type,
-    ) -> Result<Held, CompileError> {
+    ) -> Result<EmittedValue, CompileError> {
         let array = array(row);
         let (element, letter, count) =
             array.ok_or_else(|| invalid(format!("instruction `{}` gives no registers", row.name)))?;

@@ -7,10 +7,10 @@ use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::invalid;
 
 use super::emit::Emitter;
-use super::held::{Held, PART};
+use super::emitted::{EmittedValue, PART};
 
 impl Emitter {
-    pub(super) fn cast(&mut self, op: Cast, a: &Held, ty: Type) -> Result<Held, CompileError> {
+    pub(super) fn cast(&mut self, op: Cast, a: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
         if op == Cast::Bits {
             return self.bits(a, ty);
         }
@@ -28,7 +28,7 @@ impl Emitter {
             _ => emitter.resize(op, part, (from, to), a.width()),
         };
         let parts = a.parts.iter().map(|part| cast(self, part)).collect::<Result<_, _>>()?;
-        Ok(Held::new(ty, parts))
+        Ok(EmittedValue::new(ty, parts))
     }
 
     /// Binary32 of what has more digits, towards zero, with the lowest bit set where something was cut off: rounded once more, to
@@ -120,7 +120,7 @@ impl Emitter {
     }
 
     /// The same bits as another type of the same width.
-    pub(super) fn bits(&mut self, a: &Held, ty: Type) -> Result<Held, CompileError> {
+    pub(super) fn bits(&mut self, a: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
         if a.ty.bits() != ty.bits() {
             return Err(invalid(format!("the bits of {} as {ty}, which is not as wide", a.ty)));
         }
@@ -131,15 +131,15 @@ impl Emitter {
         match ty {
             Type::Pointer(MemorySpace::Shared) => {
                 let word = self.bits(&plain, Type::Scalar(Element::I32))?;
-                Ok(Held::new(ty, word.parts))
+                Ok(EmittedValue::new(ty, word.parts))
             }
             Type::Pointer(MemorySpace::Global) => {
                 let address = self.bits(&plain, Type::Scalar(Element::I64))?.scalar()?;
                 let pointer = self.part_type(ty);
-                Ok(Held::new(ty, vec![self.value(Op::ConvertUToPtr, pointer, [address])?]))
+                Ok(EmittedValue::new(ty, vec![self.value(Op::ConvertUToPtr, pointer, [address])?]))
             }
             _ => match (plain.element()?, ty.element()) {
-                (Element::I1, Some(Element::I1)) => Ok(Held::new(ty, plain.parts)),
+                (Element::I1, Some(Element::I1)) => Ok(EmittedValue::new(ty, plain.parts)),
                 (Element::I1, _) => self.join_bits(&plain, ty),
                 (_, Some(Element::I1)) => self.split_bits(&plain, ty),
                 _ => self.bit_cast(&plain, ty),
@@ -148,20 +148,20 @@ impl Emitter {
     }
 
     /// A pointer as the integer of its width; anything else as it is.
-    fn pointer_to_integer(&mut self, a: &Held) -> Result<Held, CompileError> {
+    fn pointer_to_integer(&mut self, a: &EmittedValue) -> Result<EmittedValue, CompileError> {
         match a.ty {
-            Type::Pointer(MemorySpace::Shared) => Ok(Held { ty: Type::Scalar(Element::I32), ..a.clone() }),
+            Type::Pointer(MemorySpace::Shared) => Ok(EmittedValue { ty: Type::Scalar(Element::I32), ..a.clone() }),
             Type::Pointer(MemorySpace::Global) => {
                 let integer = self.element_type(Element::I64, 1);
                 let bits = self.value(Op::ConvertPtrToU, integer, [a.scalar()?])?;
-                Ok(Held::new(Type::Scalar(Element::I64), vec![bits]))
+                Ok(EmittedValue::new(Type::Scalar(Element::I64), vec![bits]))
             }
             _ => Ok(a.clone()),
         }
     }
 
     /// Cuts the parts of both types into pieces of one width, so that each is cast by itself.
-    fn bit_cast(&mut self, a: &Held, ty: Type) -> Result<Held, CompileError> {
+    fn bit_cast(&mut self, a: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
         let (Some(from), Some(to)) = (a.ty.element(), ty.element()) else {
             return Err(invalid(format!("the bits of {} as {ty}", a.ty)));
         };
@@ -179,7 +179,7 @@ impl Emitter {
         }
         let joined = (result_width / piece_out).max(1) as usize;
         let parts = pieces.chunks(joined).map(|chunk| self.join(to, piece_out, chunk)).collect::<Result<_, _>>()?;
-        Ok(Held::new(ty, parts))
+        Ok(EmittedValue::new(ty, parts))
     }
 
     /// A power-of-two number of pieces of `width` elements as one part.
@@ -217,7 +217,7 @@ impl Emitter {
     }
 
     /// Bits as elements of more than one bit.
-    fn join_bits(&mut self, a: &Held, ty: Type) -> Result<Held, CompileError> {
+    fn join_bits(&mut self, a: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
         let element = ty.element().unwrap_or(Element::I1);
         let integer = integer_of(element)?;
         let word = self.element_type(integer, 1);
@@ -237,7 +237,7 @@ impl Emitter {
     }
 
     /// Elements of more than one bit as bits.
-    fn split_bits(&mut self, a: &Held, ty: Type) -> Result<Held, CompileError> {
+    fn split_bits(&mut self, a: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
         let integer = integer_of(a.element()?)?;
         let (word, truth) = (self.element_type(integer, 1), self.element_type(Element::I1, 1));
         let integers = self.bits(a, Type::of(integer, a.ty.count()))?;
@@ -253,19 +253,19 @@ impl Emitter {
         self.gather(ty, &bits)
     }
 
-    pub(super) fn pack(&mut self, elements: &[Held], ty: Type) -> Result<Held, CompileError> {
+    pub(super) fn pack(&mut self, elements: &[EmittedValue], ty: Type) -> Result<EmittedValue, CompileError> {
         let element = ty.element().ok_or_else(|| invalid(format!("{ty} packed of scalars")))?;
         if elements.len() as u64 != u64::from(ty.count()) {
             return Err(invalid(format!("{ty} packed of {} scalars", elements.len())));
         }
         let mut words = Vec::with_capacity(elements.len());
-        for held in elements {
-            words.push(held.expect(Type::Scalar(element))?.scalar()?);
+        for emitted in elements {
+            words.push(emitted.expect(Type::Scalar(element))?.scalar()?);
         }
         self.gather(ty, &words)
     }
 
-    pub(super) fn extract_element(&mut self, vector: &Held, index: u32) -> Result<Held, CompileError> {
+    pub(super) fn extract_element(&mut self, vector: &EmittedValue, index: u32) -> Result<EmittedValue, CompileError> {
         let Type::Vector(element, count) = vector.ty else {
             return Err(invalid(format!("element {index} of {}", vector.ty)));
         };
@@ -273,7 +273,7 @@ impl Emitter {
         let part = *part.ok_or_else(|| invalid(format!("element {index} of {}", vector.ty)))?;
         let ty = self.element_type(element, 1);
         let word = self.extract(ty, part, index % PART)?;
-        Ok(Held { ty: Type::Scalar(element), parts: vec![word], constant: vector.constant })
+        Ok(EmittedValue { ty: Type::Scalar(element), parts: vec![word], constant: vector.constant })
     }
 }
 

@@ -7,30 +7,35 @@ use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid, unsupported};
 
 use super::emit::Emitter;
-use super::held::Held;
+use super::emitted::EmittedValue;
 
 impl Emitter {
     /// Gives every lane the value of the lane that it names.
     pub(super) fn exchange(
         &mut self,
         kind: Exchange,
-        value: &Held,
-        lane: &Held,
+        value: &EmittedValue,
+        lane: &EmittedValue,
         _: Issuers,
-    ) -> Result<Held, CompileError> {
+    ) -> Result<EmittedValue, CompileError> {
         let Exchange::Index = kind;
         let lane = lane.expect(Type::Scalar(Element::I32))?.scalar()?;
         self.shuffle(Op::GroupNonUniformShuffle, value, lane)
     }
 
     /// Gives every lane the value of the lane whose index differs in the bits of `mask`.
-    pub(super) fn exchange_xor(&mut self, value: &Held, mask: u32, _: Issuers) -> Result<Held, CompileError> {
+    pub(super) fn exchange_xor(
+        &mut self,
+        value: &EmittedValue,
+        mask: u32,
+        _: Issuers,
+    ) -> Result<EmittedValue, CompileError> {
         let mask = self.u32(mask);
         self.shuffle(Op::GroupNonUniformShuffleXor, value, mask)
     }
 
     /// A shuffle of the lanes of a sub-group; `by` is what the operation tells lanes by.
-    fn shuffle(&mut self, op: Op, value: &Held, by: Word) -> Result<Held, CompileError> {
+    fn shuffle(&mut self, op: Op, value: &EmittedValue, by: Word) -> Result<EmittedValue, CompileError> {
         if !matches!(value.ty, Type::Scalar(Element::I32 | Element::F32)) {
             return Err(invalid(format!("exchange of {}; 32-bit scalars are exchanged", value.ty)));
         }
@@ -40,7 +45,7 @@ impl Emitter {
         let ty = self.part_type(value.ty);
         let operands = vec![Operand::IdScope(scope), Operand::IdRef(value.scalar()?), Operand::IdRef(by)];
         let word = self.with_operands(op, ty, operands)?;
-        Ok(Held::new(value.ty, vec![word]))
+        Ok(EmittedValue::new(value.ty, vec![word]))
     }
 
     /// Waits for all lanes of the scope, and makes what they wrote to shared memory seen.

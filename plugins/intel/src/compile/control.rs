@@ -7,7 +7,7 @@ use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{CodeGenerator, ValueMap, invalid};
 
 use super::emit::phi_operands;
-use super::held::{Held, check_type};
+use super::emitted::{EmittedValue, check_type};
 use super::kernel::Lowering;
 
 /// A loop whose body is being written.
@@ -27,7 +27,7 @@ pub(super) struct Loop {
     /// Type, id in the header and initial value of each part of the carried values.
     carried: Vec<(Word, Word, Word)>,
     /// The carried values as the header has them.
-    arguments: Vec<Held>,
+    arguments: Vec<EmittedValue>,
 }
 
 /// The range of a `for`, and the id of its index.
@@ -39,11 +39,11 @@ struct Counter {
 }
 
 impl CodeGenerator for Lowering<'_> {
-    type Value = Held;
+    type Value = EmittedValue;
     type Block = Word;
     type Loop = Loop;
 
-    fn values(&mut self) -> &mut ValueMap<Held> {
+    fn values(&mut self) -> &mut ValueMap<EmittedValue> {
         &mut self.values
     }
 
@@ -51,11 +51,11 @@ impl CodeGenerator for Lowering<'_> {
         check_type(ty)
     }
 
-    fn operation(&mut self, op: &KernelOp, results: &[(Value, Type)]) -> Result<Vec<Held>, CompileError> {
+    fn operation(&mut self, op: &KernelOp, results: &[(Value, Type)]) -> Result<Vec<EmittedValue>, CompileError> {
         self.append(op, results)
     }
 
-    fn branch_on(&mut self, condition: &Held) -> Result<[Word; 3], CompileError> {
+    fn branch_on(&mut self, condition: &EmittedValue) -> Result<[Word; 3], CompileError> {
         let labels @ [then, otherwise, merge] = [(); 3].map(|()| self.emitter.label());
         self.emitter.selection_merge(merge)?;
         self.emitter.branch_if(condition.scalar()?, then, otherwise)?;
@@ -74,14 +74,22 @@ impl CodeGenerator for Lowering<'_> {
         self.emitter.branch(to)
     }
 
-    fn phi(&mut self, ty: Type, [(a, a_end), (b, b_end)]: [(&Held, Word); 2]) -> Result<Held, CompileError> {
+    fn phi(
+        &mut self,
+        ty: Type,
+        [(a, a_end), (b, b_end)]: [(&EmittedValue, Word); 2],
+    ) -> Result<EmittedValue, CompileError> {
         let part_type = self.emitter.part_type(ty);
         let pairs = a.parts.iter().zip(&b.parts);
         let parts = pairs.map(|(&a, &b)| self.emitter.phi(part_type, &[(a, a_end), (b, b_end)]));
-        Ok(Held::new(ty, parts.collect::<Result<_, _>>()?))
+        Ok(EmittedValue::new(ty, parts.collect::<Result<_, _>>()?))
     }
 
-    fn begin_loop(&mut self, range: Option<[Held; 3]>, carried: &[Held]) -> Result<(Loop, Vec<Held>), CompileError> {
+    fn begin_loop(
+        &mut self,
+        range: Option<[EmittedValue; 3]>,
+        carried: &[EmittedValue],
+    ) -> Result<(Loop, Vec<EmittedValue>), CompileError> {
         let exact = range.as_ref().map(is_exact).transpose()?;
         let range = match range {
             Some([from, to, step]) => Some([from.scalar()?, to.scalar()?, step.scalar()?]),
@@ -103,13 +111,14 @@ impl CodeGenerator for Lowering<'_> {
         let header_index = self.emitter.block_index();
         let leading = self.emitter.label();
         let mut phis = Vec::new();
-        for held in carried {
-            let ty = self.emitter.part_type(held.ty);
-            phis.extend(held.parts.iter().map(|&part| (ty, self.emitter.label(), part)));
+        for emitted in carried {
+            let ty = self.emitter.part_type(emitted.ty);
+            phis.extend(emitted.parts.iter().map(|&part| (ty, self.emitter.label(), part)));
         }
         let mut ids = phis.iter().map(|&(_, id, _)| id);
-        let in_header = |held: &Held| Held::new(held.ty, ids.by_ref().take(held.parts.len()).collect());
-        let arguments: Vec<Held> = carried.iter().map(in_header).collect();
+        let in_header =
+            |emitted: &EmittedValue| EmittedValue::new(emitted.ty, ids.by_ref().take(emitted.parts.len()).collect());
+        let arguments: Vec<EmittedValue> = carried.iter().map(in_header).collect();
         let (counter, goes_on) = match range {
             Some([from, to, step]) => (Some(Counter { from, to, step, index: leading }), self.emitter.label()),
             None => (None, leading),
@@ -122,13 +131,18 @@ impl CodeGenerator for Lowering<'_> {
         self.emitter.branch_if(condition, inside, merge)?;
 
         self.emitter.begin_block(inside)?;
-        let index = counter.as_ref().map(|counter| Held::new(Type::Scalar(Element::I32), vec![counter.index]));
+        let index = counter.as_ref().map(|counter| EmittedValue::new(Type::Scalar(Element::I32), vec![counter.index]));
         let given = index.into_iter().chain(arguments.iter().cloned()).collect();
         let again = first.map(|first| (goes_on, first));
         Ok((Loop { header, next, merge, before, header_index, counter, again, carried: phis, arguments }, given))
     }
 
-    fn end_loop(&mut self, started: Loop, _: Vec<Held>, mut yielded: Vec<Held>) -> Result<Vec<Held>, CompileError> {
+    fn end_loop(
+        &mut self,
+        started: Loop,
+        _: Vec<EmittedValue>,
+        mut yielded: Vec<EmittedValue>,
+    ) -> Result<Vec<EmittedValue>, CompileError> {
         self.emitter.branch(started.next)?;
         self.emitter.begin_block(started.next)?;
         let truth = self.emitter.element_type(Element::I1, 1);
@@ -149,7 +163,7 @@ impl CodeGenerator for Lowering<'_> {
         }
         self.emitter.branch(started.header)?;
 
-        let last = yielded.iter().flat_map(|held| held.parts.iter().copied());
+        let last = yielded.iter().flat_map(|emitted| emitted.parts.iter().copied());
         phis.extend(started.carried.iter().zip(last).map(|(&(ty, id, first), last)| (ty, id, first, last)));
         let phi = |(ty, id, first, last)| {
             let incoming = phi_operands(&[(first, started.before), (last, started.next)]);
@@ -167,8 +181,8 @@ impl Lowering<'_> {
         &mut self,
         predicate: Option<Value>,
         ty: Option<Type>,
-        f: impl FnOnce(&mut Self) -> Result<Option<Held>, CompileError>,
-    ) -> Result<Option<Held>, CompileError> {
+        f: impl FnOnce(&mut Self) -> Result<Option<EmittedValue>, CompileError>,
+    ) -> Result<Option<EmittedValue>, CompileError> {
         let Some(predicate) = predicate else { return f(self) };
         let condition = self.scalar(predicate, Element::I1)?;
         let before = self.emitter.block();
@@ -176,15 +190,15 @@ impl Lowering<'_> {
         self.emitter.selection_merge(merge)?;
         self.emitter.branch_if(condition, then, merge)?;
         self.emitter.begin_block(then)?;
-        let held = f(self)?;
+        let emitted = f(self)?;
         let end = self.emitter.block();
         self.emitter.branch(merge)?;
         self.emitter.begin_block(merge)?;
-        let (Some(ty), Some(held)) = (ty, held) else { return Ok(None) };
+        let (Some(ty), Some(emitted)) = (ty, emitted) else { return Ok(None) };
         let part_type = self.emitter.part_type(ty);
         let zero = self.emitter.null(part_type);
-        let parts = held.parts.iter().map(|&part| self.emitter.phi(part_type, &[(part, end), (zero, before)]));
-        Ok(Some(Held::new(ty, parts.collect::<Result<_, _>>()?)))
+        let parts = emitted.parts.iter().map(|&part| self.emitter.phi(part_type, &[(part, end), (zero, before)]));
+        Ok(Some(EmittedValue::new(ty, parts.collect::<Result<_, _>>()?)))
     }
 
     fn below(&mut self, a: Word, b: Word) -> Result<Word, CompileError> {
@@ -194,7 +208,7 @@ impl Lowering<'_> {
 }
 
 /// Whether index plus step cannot wrap as long as the index is below the bound.
-fn is_exact([_, to, step]: &[Held; 3]) -> Result<bool, CompileError> {
+fn is_exact([_, to, step]: &[EmittedValue; 3]) -> Result<bool, CompileError> {
     if step.constant == Some(0) {
         return Err(invalid("a loop with step zero"));
     }

@@ -12,11 +12,11 @@ use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid, unsupported};
 
 use super::emit::Emitter;
+use super::emitted::EmittedValue;
 use super::extended;
-use super::held::Held;
 
 impl Emitter {
-    pub(super) fn unary(&mut self, op: Unary, a: &Held) -> Result<Held, CompileError> {
+    pub(super) fn unary(&mut self, op: Unary, a: &EmittedValue) -> Result<EmittedValue, CompileError> {
         let element = a.element()?;
         if op.is_float() != element.is_float() || element == Element::I1 {
             return Err(invalid(format!("`{}` of {}", op.name(), a.ty)));
@@ -45,15 +45,15 @@ impl Emitter {
 
     fn each(
         &mut self,
-        a: &Held,
+        a: &EmittedValue,
         mut f: impl FnMut(&mut Self, Word) -> Result<Word, CompileError>,
-    ) -> Result<Held, CompileError> {
+    ) -> Result<EmittedValue, CompileError> {
         let parts = a.parts.iter().map(|&part| f(self, part)).collect::<Result<_, _>>()?;
-        Ok(Held::new(a.ty, parts))
+        Ok(EmittedValue::new(a.ty, parts))
     }
 
     /// The sign flipped, or taken away by `fabs`; of numbers that are carried as integers in their bits.
-    fn signs(&mut self, a: &Held, op: Op) -> Result<Held, CompileError> {
+    fn signs(&mut self, a: &EmittedValue, op: Op) -> Result<EmittedValue, CompileError> {
         let element = a.element()?;
         let (ty, carrier, width) = (self.part_type(a.ty), self.carrier(element), a.width());
         let sign = 1 << (carrier.bits() - 1);
@@ -72,7 +72,12 @@ impl Emitter {
     }
 
     /// The lesser or the greater of two. OpenCL's take the number where one is a NaN, and any zero.
-    pub(super) fn float_choice(&mut self, op: Binary, a: &Held, b: &Held) -> Result<Held, CompileError> {
+    pub(super) fn float_choice(
+        &mut self,
+        op: Binary,
+        a: &EmittedValue,
+        b: &EmittedValue,
+    ) -> Result<EmittedValue, CompileError> {
         let (element, width) = (a.element()?, a.width());
         let (number, zeros) = match op {
             Binary::FDiv => {
@@ -118,7 +123,12 @@ impl Emitter {
         self.value(Op::Select, ty, [unordered, none, ordered])
     }
 
-    pub(super) fn float_compare(&mut self, op: Compare, a: &Held, b: &Held) -> Result<Held, CompileError> {
+    pub(super) fn float_compare(
+        &mut self,
+        op: Compare,
+        a: &EmittedValue,
+        b: &EmittedValue,
+    ) -> Result<EmittedValue, CompileError> {
         let (element, width) = (a.element()?, a.width());
         let opcode = match op {
             Compare::FEq => Op::FOrdEqual,
@@ -136,7 +146,7 @@ impl Emitter {
     }
 
     /// A function that the target lists.
-    pub(super) fn math(&mut self, function: MathFunction, a: &Held) -> Result<Held, CompileError> {
+    pub(super) fn math(&mut self, function: MathFunction, a: &EmittedValue) -> Result<EmittedValue, CompileError> {
         let number = match (function, a.element()?) {
             (MathFunction::Exp2, Element::F32) => extended::EXP2,
             (MathFunction::Log2, Element::F32) => extended::LOG2,

@@ -12,7 +12,7 @@ use tilewright_plugin::codegen::{invalid, unsupported};
 use tilewright_target::{Instruction, Operand, Semantics};
 
 use super::emit::Emitter;
-use super::held::Held;
+use super::emitted::EmittedValue;
 
 /// A value as a builtin takes it: the element, its letters in mangled names, how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,8 +41,8 @@ struct Builtin {
 
 impl Builtin {
     fn of(row: &Instruction) -> Option<Self> {
-        let (d, _) = held(row, "d")?;
-        let ((a, a_bits), (b, b_bits), (_, c_bits)) = (held(row, "a")?, held(row, "b")?, held(row, "c")?);
+        let (d, _) = emitted(row, "d")?;
+        let ((a, a_bits), (b, b_bits), (_, c_bits)) = (emitted(row, "a")?, emitted(row, "b")?, emitted(row, "c")?);
         let depth = match a {
             "tf32" => 8,
             "f16" | "bf16" => 16,
@@ -77,9 +77,9 @@ impl Builtin {
 }
 
 /// The element type of an operand, and the bits that a lane holds of it.
-fn held<'a>(row: &'a Instruction, wanted: &str) -> Option<(&'a str, u32)> {
+fn emitted<'a>(row: &'a Instruction, required: &str) -> Option<(&'a str, u32)> {
     row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, bits, layout } if role == wanted => {
+        Operand::Register { role, element, bits, layout } if role == required => {
             Some((element.as_str(), bits << layout.in_bits(Dim::REGISTER)))
         }
         _ => None,
@@ -129,9 +129,9 @@ impl Emitter {
     pub(super) fn instruction(
         &mut self,
         row: &Instruction,
-        operands: &[Held],
+        operands: &[EmittedValue],
         result: Type,
-    ) -> Result<Held, CompileError> {
+    ) -> Result<EmittedValue, CompileError> {
         let builtin = Builtin::of(row).filter(|_| row.semantics == Semantics::Contract);
         let builtin = builtin.ok_or_else(|| unsupported(format!("instruction `{}` has no code", row.name)))?;
         let mut given = Vec::with_capacity(operands.len());
@@ -148,7 +148,7 @@ impl Emitter {
         let ty = self.part_type(summed.ty());
         let function = self.import(&builtin.name, ty, &types);
         let value = self.call(ty, function, &given)?;
-        self.bits(&Held::new(summed.ty(), vec![value]), result)
+        self.bits(&EmittedValue::new(summed.ty(), vec![value]), result)
     }
 }
 

@@ -9,7 +9,7 @@ use tilewright_target::InstructionKind;
 
 use super::Machine;
 use super::emit::{Emitter, backend};
-use super::held::{Held, check_type};
+use super::emitted::{EmittedValue, check_type};
 use super::memory::Access;
 use super::ordered::Ordered;
 
@@ -27,7 +27,7 @@ pub(super) struct Lowering<'a> {
     pub(super) emitter: &'a mut Emitter,
     machine: Machine<'a>,
     kernel: &'a Kernel,
-    pub(super) values: ValueMap<Held>,
+    pub(super) values: ValueMap<EmittedValue>,
     /// Inputs that the kernel reads.
     inputs: Vec<Word>,
     /// Byte offsets of the shared buffers.
@@ -112,10 +112,10 @@ impl Lowering<'_> {
         self.emitter.part_type(if ty == Type::Scalar(Element::I1) { Type::Scalar(Element::I8) } else { ty })
     }
 
-    fn received(&mut self, word: Word, ty: Type) -> Result<Held, CompileError> {
+    fn received(&mut self, word: Word, ty: Type) -> Result<EmittedValue, CompileError> {
         let boolean = ty == Type::Scalar(Element::I1);
         let word = if boolean { self.emitter.lowest_bit(Element::I8, 1, word)? } else { word };
-        Ok(Held::new(ty, vec![word]))
+        Ok(EmittedValue::new(ty, vec![word]))
     }
 
     /// Names are for people; one that would not print is left out.
@@ -139,7 +139,7 @@ impl Lowering<'_> {
     // Values.
 
     /// The value of this number.
-    pub(super) fn get(&self, value: Value) -> Result<Held, CompileError> {
+    pub(super) fn get(&self, value: Value) -> Result<EmittedValue, CompileError> {
         self.values.get(value)
     }
 
@@ -151,7 +151,11 @@ impl Lowering<'_> {
     // Operations.
 
     /// Appends an operation without regions and gives its results.
-    pub(super) fn append(&mut self, op: &KernelOp, results: &[(Value, Type)]) -> Result<Vec<Held>, CompileError> {
+    pub(super) fn append(
+        &mut self,
+        op: &KernelOp,
+        results: &[(Value, Type)],
+    ) -> Result<Vec<EmittedValue>, CompileError> {
         match (op, results) {
             (KernelOp::Instruction { name, operands }, _) => self.instruction(name, operands, results),
             (op, &[(_, ty)]) if op.has_single_result() => Ok(vec![self.result(op, ty)?]),
@@ -159,7 +163,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn result(&mut self, op: &KernelOp, ty: Type) -> Result<Held, CompileError> {
+    fn result(&mut self, op: &KernelOp, ty: Type) -> Result<EmittedValue, CompileError> {
         match op {
             KernelOp::Constant { bits } => self.constant(ty, *bits),
             KernelOp::Special(register) => self.special(*register),
@@ -193,7 +197,7 @@ impl Lowering<'_> {
     }
 
     /// What follows from the operands alone.
-    fn computed(&mut self, op: &KernelOp, ty: Type) -> Result<Held, CompileError> {
+    fn computed(&mut self, op: &KernelOp, ty: Type) -> Result<EmittedValue, CompileError> {
         let operands = self.values.get_all(&op.operands())?;
         match (op, operands.as_slice()) {
             (KernelOp::Unary { op, .. }, [a]) => self.emitter.unary(*op, a),
@@ -221,7 +225,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn has_function(&self, function: MathFunction, a: &Held) -> bool {
+    fn has_function(&self, function: MathFunction, a: &EmittedValue) -> bool {
         let element = a.ty.element().map_or("", Element::name);
         self.machine.description.function(function.name(), element).is_some()
     }
@@ -248,25 +252,25 @@ impl Lowering<'_> {
         name: &str,
         operands: &[Value],
         results: &[(Value, Type)],
-    ) -> Result<Vec<Held>, CompileError> {
-        let held = self.values.get_all(operands)?;
-        let given: Vec<Type> = held.iter().map(|held| held.ty).collect();
+    ) -> Result<Vec<EmittedValue>, CompileError> {
+        let emitted = self.values.get_all(operands)?;
+        let given: Vec<Type> = emitted.iter().map(|emitted| emitted.ty).collect();
         let types: Vec<Type> = results.iter().map(|&(_, ty)| ty).collect();
         let row = issued_row(self.machine.instructions, name, self.kernel.launch, &given, &types)?;
         if row.kind == InstructionKind::Prefetch {
-            return self.emitter.prefetch(row, &held).map(|()| Vec::new());
+            return self.emitter.prefetch(row, &emitted).map(|()| Vec::new());
         }
         let &[(_, ty)] = results else {
             return Err(unsupported(format!("instruction `{name}` has no code")));
         };
         let value = match row.kind {
-            InstructionKind::GlobalMove => self.emitter.block_read(row, &held, ty)?,
-            _ => self.emitter.instruction(row, &held, ty)?,
+            InstructionKind::GlobalMove => self.emitter.block_read(row, &emitted, ty)?,
+            _ => self.emitter.instruction(row, &emitted, ty)?,
         };
         Ok(vec![value])
     }
 
-    fn constant(&mut self, ty: Type, bits: u64) -> Result<Held, CompileError> {
+    fn constant(&mut self, ty: Type, bits: u64) -> Result<EmittedValue, CompileError> {
         let width = ty.element().map_or(ty.bits(), Element::bits);
         if width < 64 && bits >> width != 0 {
             return Err(invalid(format!("{bits:#x} has more than {width} bits")));
@@ -278,7 +282,7 @@ impl Lowering<'_> {
         Ok(self.emitter.constant_value(ty, bits))
     }
 
-    fn special(&mut self, register: SpecialRegister) -> Result<Held, CompileError> {
+    fn special(&mut self, register: SpecialRegister) -> Result<EmittedValue, CompileError> {
         let i32 = Type::Scalar(Element::I32);
         let word = match register {
             SpecialRegister::Lane => self.input(BuiltIn::SubgroupLocalInvocationId, Element::I32, 1)?,
@@ -290,7 +294,7 @@ impl Lowering<'_> {
                 return Err(invalid(format!("axis {axis}; a grid has axes 0 to 2")));
             }
         };
-        Ok(Held::new(i32, vec![word]))
+        Ok(EmittedValue::new(i32, vec![word]))
     }
 
     /// What an input says along an axis: numbers of work-groups are as wide as addresses.
@@ -315,13 +319,17 @@ impl Lowering<'_> {
         self.emitter.with_operands(Op::Load, ty, vec![Operand::IdRef(variable)])
     }
 
-    fn shared_address(&mut self, buffer: u32) -> Result<Held, CompileError> {
+    fn shared_address(&mut self, buffer: u32) -> Result<EmittedValue, CompileError> {
         let offset = self.offsets.get(buffer as usize).copied();
         let offset = offset.ok_or_else(|| invalid(format!("there is no shared buffer {buffer}")))?;
         Ok(self.emitter.constant_value(Type::Pointer(MemorySpace::Shared), offset))
     }
 
-    fn load(&mut self, (pointer, offset, alignment): (Value, i32, u32), ty: Type) -> Result<Held, CompileError> {
+    fn load(
+        &mut self,
+        (pointer, offset, alignment): (Value, i32, u32),
+        ty: Type,
+    ) -> Result<EmittedValue, CompileError> {
         let pointer = self.get(pointer)?;
         self.emitter.load(&Access { pointer: &pointer, offset, alignment, shared: self.shared }, ty)
     }

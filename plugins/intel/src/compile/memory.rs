@@ -7,12 +7,12 @@ use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::invalid;
 
 use super::emit::Emitter;
-use super::held::{Held, PART};
+use super::emitted::{EmittedValue, PART};
 
 /// An access of a lane.
 pub(super) struct Access<'a> {
     /// Where.
-    pub pointer: &'a Held,
+    pub pointer: &'a EmittedValue,
     /// Constant added to it.
     pub offset: i32,
     /// Alignment of the sum.
@@ -42,7 +42,7 @@ fn alignment_above(alignment: u32, bytes: i64) -> u32 {
 
 impl Emitter {
     /// Reads a value.
-    pub(super) fn load(&mut self, access: &Access<'_>, ty: Type) -> Result<Held, CompileError> {
+    pub(super) fn load(&mut self, access: &Access<'_>, ty: Type) -> Result<EmittedValue, CompileError> {
         check_alignment(access.alignment)?;
         let memory = memory_type(ty, access.alignment)?;
         let part_type = self.part_type(memory);
@@ -54,11 +54,11 @@ impl Emitter {
             let operands = [vec![Operand::IdRef(address)], aligned].concat();
             parts.push(self.with_operands(Op::Load, part_type, operands)?);
         }
-        self.read_as(&Held::new(memory, parts), ty)
+        self.read_as(&EmittedValue::new(memory, parts), ty)
     }
 
     /// Writes a value.
-    pub(super) fn store(&mut self, access: &Access<'_>, value: &Held) -> Result<(), CompileError> {
+    pub(super) fn store(&mut self, access: &Access<'_>, value: &EmittedValue) -> Result<(), CompileError> {
         check_alignment(access.alignment)?;
         let memory = self.written_as(value, memory_type(value.ty, access.alignment)?)?;
         let part_type = self.part_type(memory.ty);
@@ -72,20 +72,20 @@ impl Emitter {
         Ok(())
     }
 
-    fn read_as(&mut self, memory: &Held, ty: Type) -> Result<Held, CompileError> {
+    fn read_as(&mut self, memory: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
         if ty.bits() >= 8 {
             return self.bits(memory, ty);
         }
         if ty.count() == 1 {
             let truth = self.lowest_bit(Element::I8, 1, memory.scalar()?)?;
-            return Ok(Held::new(ty, vec![truth]));
+            return Ok(EmittedValue::new(ty, vec![truth]));
         }
         let bits = self.bits(memory, Type::Vector(Element::I1, 8))?;
         let elements = self.elements(&bits)?;
         self.gather(ty, elements.get(..ty.count() as usize).unwrap_or_default())
     }
 
-    fn written_as(&mut self, value: &Held, memory: Type) -> Result<Held, CompileError> {
+    fn written_as(&mut self, value: &EmittedValue, memory: Type) -> Result<EmittedValue, CompileError> {
         if value.ty.bits() >= 8 {
             return self.bits(value, memory);
         }

@@ -11,11 +11,11 @@ use tilewright_plugin::codegen::invalid;
 use tilewright_target::Instruction;
 
 use super::emit::Emitter;
-use super::held::Held;
+use super::emitted::EmittedValue;
 
 impl Emitter {
     /// The code of a row that prefetches; operands fit it.
-    pub(super) fn prefetch(&mut self, row: &Instruction, operands: &[Held]) -> Result<(), CompileError> {
+    pub(super) fn prefetch(&mut self, row: &Instruction, operands: &[EmittedValue]) -> Result<(), CompileError> {
         let (given, types) = self.named_block(row, operands)?;
         let name = format!("_Z{}{}PU3AS1viiiDv2_i", row.name.len(), row.name);
         let nothing = self.void();
@@ -28,7 +28,7 @@ impl Emitter {
     pub(super) fn named_block(
         &mut self,
         row: &Instruction,
-        operands: &[Held],
+        operands: &[EmittedValue],
     ) -> Result<(Vec<Word>, Vec<Word>), CompileError> {
         let [matrix, width, height, pitch, column, first] = operands else {
             return Err(invalid(format!("instruction `{}` has {} operands, not six", row.name, operands.len())));

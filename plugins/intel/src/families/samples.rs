@@ -25,23 +25,23 @@ struct Product {
     n: i64,
     /// Whether a sub-group has as many lanes as the instruction is for; one of twice as many
     /// holds the operands of it as well, and code takes it apart.
-    feeds: bool,
+    operand_loads: bool,
 }
 
 impl Product {
     fn of(row: &Instruction, use_case: SampleUse) -> Option<Self> {
-        let operand = |wanted: &str| {
+        let operand = |required: &str| {
             row.operands.iter().find_map(|operand| match operand {
-                Operand::Register { role, bits, layout, .. } if role == wanted => Some((*bits, layout)),
+                Operand::Register { role, bits, layout, .. } if role == required => Some((*bits, layout)),
                 _ => None,
             })
         };
         let ((bits, _), (_, d)) = (operand("a")?, operand("d")?);
         let size = |layout: &LinearLayout, axis| 1i64 << layout.out_bits(Dim::tensor(axis));
         let lanes = 1 << d.in_bits(Dim::LANE);
-        let feeds = lanes == use_case.lanes;
-        let fits = bits == use_case.element_bits && (feeds || lanes == 16 && 2 * lanes == use_case.lanes);
-        fits.then(|| Self { name: row.name.clone(), m: size(d, 0), n: size(d, 1), feeds })
+        let operand_loads = lanes == use_case.lanes;
+        let fits = bits == use_case.element_bits && (operand_loads || lanes == 16 && 2 * lanes == use_case.lanes);
+        fits.then(|| Self { name: row.name.clone(), m: size(d, 0), n: size(d, 1), operand_loads })
     }
 
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
@@ -59,7 +59,7 @@ impl Product {
         let operand = |index: i64, parent: &FamilySpec| {
             FamilySpec::new("dot_operand").with("operand_index", index).of(parent.clone())
         };
-        let feeding = |sample: Sample, role| if self.feeds { sample.feeding(&self.name, role) } else { sample };
+        let feeding = |sample: Sample, role| if self.operand_loads { sample.feeding(&self.name, role) } else { sample };
         let mut samples = vec![
             feeding(Sample::new("dpas", single.clone()), "d"),
             feeding(Sample::new("dpas-a", operand(0, &single)), "a"),

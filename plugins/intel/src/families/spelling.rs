@@ -1,7 +1,7 @@
 //! How the attribute text of Intel's Triton backend spells these families; scales have no attribute
 //! there.
 
-use tilewright_layout::{ParameterSyntax, AttributeSyntax};
+use tilewright_layout::{AttributeSyntax, ParameterSyntax};
 
 pub(super) fn all() -> Vec<AttributeSyntax> {
     vec![dpas(), subgroup_2d_block()]

@@ -5,7 +5,7 @@ use super::dpas;
 use super::samples;
 use super::spelling;
 use tilewright_layout::families::cluster::check_shape;
-use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, AttributeSyntax};
+use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
 
 /// The families that this plugin serves: `dpas`, `dpas_scale`, and `dot_operand`, also spelled
 /// `dot_op`, of `dpas` and of `subgroup_2d_block`.

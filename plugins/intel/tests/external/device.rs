@@ -64,7 +64,9 @@ pub fn dots_are_products() {
     let target = target("max1550");
     let mut device = device(&target);
     let by_blocks = planned(&target, &problem(&target, [64, 64, 64], ["f16", "f16", "f32"]));
-    assert!(by_blocks.feeds(context(&target)).unwrap().iter().any(|feed| feed.blocks.is_some()));
+    assert!(
+        by_blocks.operand_loads(context(&target)).unwrap().iter().any(|operand_load| operand_load.blocks.is_some())
+    );
     contraction_cases(&by_blocks, context(&target))
         .and_then(|cases| cases.iter().try_for_each(|case| check(case, &target, &mut *device).map(drop)))
         .unwrap();

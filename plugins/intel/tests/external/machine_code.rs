@@ -19,10 +19,7 @@ pub fn missing_disassembler() -> Option<String> {
 
 fn spirv_of_a_product() -> Vec<u8> {
     let target = target("max1550");
-    object(
-        &target,
-        &planned(&target, &MmaProblem { warps: 1, ..problem(&target, [8, 16, 16], ["f16", "f16", "f32"]) }),
-    )
+    object(&target, &planned(&target, &MmaProblem { warps: 1, ..problem(&target, [8, 16, 16], ["f16", "f16", "f32"]) }))
 }
 
 fn run(compiler: &Path, at: &Path, arguments: &[&str]) -> Result<Output, String> {

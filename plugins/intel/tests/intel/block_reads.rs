@@ -8,7 +8,7 @@ use rspirv::binary::Assemble;
 use rspirv::spirv::Op;
 use tilewright_intel::instructions::rows;
 use tilewright_plan::movement::{BlockLoads, BlockSource};
-use tilewright_vendor_testkit::dots::{assembly, object, planned, proven, problem};
+use tilewright_vendor_testkit::dots::{assembly, object, planned, problem, proven};
 use tilewright_vendor_testkit::prelude::*;
 
 /// Both factors of this product are loaded by blocks.
@@ -87,15 +87,15 @@ fn factors_are_loaded_by_blocks_where_they_are_as_the_unit_takes_them() {
     ] {
         let plan = proven(&target, &MmaProblem { warps, ..problem(&target, shape, types) });
         assert!(plan.row().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.unit_name());
-        let feeds = plan.feeds(context(&target)).unwrap();
-        for (feed, expected) in feeds.iter().zip(expected) {
-            let found = feed.blocks.as_ref().map_or("", |blocks| blocks.instruction.as_str());
-            let wanted = format!("intel_sub_group_2d_block_read_{expected}");
-            assert!(found.starts_with(&wanted), "{types:?} {shape:?}, {warps} warps: {found}, expected {wanted}");
+        let operand_loads = plan.operand_loads(context(&target)).unwrap();
+        for (operand_load, expected) in operand_loads.iter().zip(expected) {
+            let found = operand_load.blocks.as_ref().map_or("", |blocks| blocks.instruction.as_str());
+            let required = format!("intel_sub_group_2d_block_read_{expected}");
+            assert!(found.starts_with(&required), "{types:?} {shape:?}, {warps} warps: {found}, expected {required}");
         }
         let text = assembly(&target, &plan);
-        for feed in &feeds {
-            let name = &feed.blocks.as_ref().unwrap().instruction;
+        for operand_load in &operand_loads {
+            let name = &operand_load.blocks.as_ref().unwrap().instruction;
             assert!(text.contains(name), "{name}: {text}");
         }
     }
@@ -108,8 +108,8 @@ fn chunks_are_blocks_of_one_matrix() {
     for (shape, warps) in [([8, 32, 2048], 1), ([64, 64, 1024], 4)] {
         let plan = proven(&target, &MmaProblem { warps, ..problem(&target, shape, ["f16", "f16", "f32"]) });
         assert!(plan.chunks() > 1);
-        let feeds = plan.feeds(context(&target)).unwrap();
-        assert!(feeds.iter().all(|feed| feed.blocks.is_some()), "{shape:?}");
+        let operand_loads = plan.operand_loads(context(&target)).unwrap();
+        assert!(operand_loads.iter().all(|operand_load| operand_load.blocks.is_some()), "{shape:?}");
     }
 }
 
@@ -119,7 +119,7 @@ fn other_factors_are_loaded_element_by_element() {
     let target = target("max1550");
     for (types, shape) in [(["f16", "f16", "f32"], [32, 16, 16]), (["i8", "f16", "f32"], [32, 32, 32])] {
         let plan = proven(&target, &problem(&target, shape, types));
-        let [a, _] = plan.feeds(context(&target)).unwrap();
+        let [a, _] = plan.operand_loads(context(&target)).unwrap();
         assert!(a.blocks.is_none(), "{types:?} {shape:?}");
     }
 }
@@ -151,7 +151,11 @@ fn arrays_come_first_in_the_first_block() {
     let arrays = block.instructions.iter().take_while(|first| first.class.opcode == Op::Variable).count();
     assert_eq!(
         arrays as u64,
-        plan.feeds(context(&target)).unwrap().iter().map(|feed| feed.blocks.as_ref().unwrap().accesses).sum::<u64>()
+        plan.operand_loads(context(&target))
+            .unwrap()
+            .iter()
+            .map(|operand_load| operand_load.blocks.as_ref().unwrap().accesses)
+            .sum::<u64>()
     );
     block.instructions.swap(arrays - 1, arrays);
     let fault = validate(&module.assemble()).unwrap_err().to_string();
@@ -173,13 +177,13 @@ fn among_loads_of_the_same_map_the_cheapest_wins() {
         let context = context(&target).with_instructions(&rows);
         BlockLoads::new(&layout, &source, 16, context).unwrap().instruction
     };
-    for (cycles, wanted) in [
+    for (cycles, required) in [
         ([None, None], &own),
         ([Some(8.0), Some(8.0)], &own),
         ([Some(8.0), Some(4.0)], &other),
         ([Some(4.0), Some(8.0)], &own),
         ([None, Some(8.0)], &other),
     ] {
-        assert_eq!(chosen(cycles), wanted.name, "{cycles:?}");
+        assert_eq!(chosen(cycles), required.name, "{cycles:?}");
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::validated_target::{ValidatedTarget, target};
 use tilewright_intel::compile::offline::for_older_compilers;
-use tilewright_vendor_testkit::dots::{assembly, is_of_families, object, planned, proven, problem, warps};
+use tilewright_vendor_testkit::dots::{assembly, is_of_families, object, planned, problem, proven, warps};
 use tilewright_vendor_testkit::prelude::*;
 
 fn targets() -> [ValidatedTarget; 2] {
@@ -30,8 +30,8 @@ fn layouts_are_those_of_the_dpas_family() {
         for (types, bits, width) in
             [(["f16", "f16", "f32"], 16, 1), (["bf16", "bf16", "f32"], 16, 1), (["i8", "i8", "i32"], 8, 2)]
         {
-            let asked = MmaProblem { k_width: Some(width), ..problem(&target, [32, 32, 32], types) };
-            let plan = proven(&target, &asked);
+            let requested = MmaProblem { k_width: Some(width), ..problem(&target, [32, 32, 32], types) };
+            let plan = proven(&target, &requested);
             let lanes = i64::from(target.description().lanes.default);
             is_of_families(&target, &plan, &dpas(&plan, bits, lanes), None);
         }

@@ -78,10 +78,10 @@ fn samples_are_layouts_and_feed_instructions_that_there_are() {
         let instructions = rows(architecture);
         for warps in [1, 2, 4, 8] {
             for element_bits in [8, 16, 32, 64] {
-                let asked = SampleUse { lanes, warps, element_bits };
+                let requested = SampleUse { lanes, warps, element_bits };
                 let has_none = element_bits == 64 || (architecture, element_bits) == ("dg2", 32);
-                assert_eq!(own.samples(asked).is_empty(), has_none);
-                let fed = samples_are_layouts(&own, &instructions, asked, &[128, 64]).len();
+                assert_eq!(own.samples(requested).is_empty(), has_none);
+                let fed = samples_are_layouts(&own, &instructions, requested, &[128, 64]).len();
                 assert!(lanes < 32 || fed == 0, "instructions are for sub-groups of 8 or 16");
                 feeding += fed;
             }

@@ -2,7 +2,7 @@
 //! and the laws that join them.
 
 use tilewright_intel::families::IntelFamilies;
-use tilewright_layout::{Sample, AttributeSyntaxes, spec_from_json, spec_to_json};
+use tilewright_layout::{AttributeSyntaxes, Sample, spec_from_json, spec_to_json};
 use tilewright_vendor_testkit::prelude::*;
 
 /// Attributes as the backend's own tests have them.

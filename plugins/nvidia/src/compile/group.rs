@@ -75,11 +75,11 @@ pub(super) fn product<'ctx>(
     result: Type,
 ) -> Result<BasicValueEnum<'ctx>, CompileError> {
     let rows: Vec<&Operand> = row.operands.iter().filter(|operand| !is_result(operand)).collect();
-    let ([a, _, c], &[(_, first), (_, second), (sums_type, sums)]) = (rows.as_slice(), operands) else {
+    let ([a, _, c], &[(_, first), (_, second), (sums_type, accumulator)]) = (rows.as_slice(), operands) else {
         return Err(CompileError::Backend(format!("`{}` takes two factors and the sums", row.name)));
     };
-    let mut sums = InPlace::of(emit, sums, (row, c))?;
-    let count = sums.parts.len();
+    let mut accumulator = InPlace::of(emit, accumulator, (row, c))?;
+    let count = accumulator.parts.len();
     let group = |from: usize, count: usize| {
         let all: Vec<_> = (from..from + count).map(|number| format!("${number}")).collect();
         format!("{{{}}}", all.join(","))
@@ -96,7 +96,7 @@ pub(super) fn product<'ctx>(
         group(count, held.parts.len())
     };
     if !sums_type.is_pending() {
-        sums.through(emit, "wgmma.fence.sync.aligned;", &[])?;
+        accumulator.through(emit, "wgmma.fence.sync.aligned;", &[])?;
     }
     let second_text = format!("${}", count + others.len());
     others.push((second, 'l'));
@@ -105,9 +105,9 @@ pub(super) fn product<'ctx>(
         "{{ .reg .pred add; setp.eq.u32 add, 0, 0; {mnemonic} {}, {first_text}, {second_text}, add{ending}; }}",
         group(0, count)
     );
-    sums.through(emit, &text, &others)?;
-    sums.filled(emit)?;
-    emit.joined(&sums.parts, sums.registers, result.awaited())
+    accumulator.through(emit, &text, &others)?;
+    accumulator.filled(emit)?;
+    emit.joined(&accumulator.parts, accumulator.registers, result.awaited())
 }
 
 /// Registers that products take as their sums without another fence: through the one that orders what was written to them.

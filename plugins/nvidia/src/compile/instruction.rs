@@ -135,9 +135,9 @@ pub(super) fn ptx_version(architecture: &str, module: &Module) -> Option<u32> {
         });
         versions.flatten().max()
     }
-    let wanted = module.kernels.iter().filter_map(|kernel| of(&kernel.body)).max()?;
+    let required = module.kernels.iter().filter_map(|kernel| of(&kernel.body)).max()?;
     let own = PROCESSORS.iter().rev().find(|(name, _)| architecture.starts_with(name))?.1;
-    (wanted > own).then_some(wanted)
+    (required > own).then_some(required)
 }
 
 /// The version that LLVM takes for a processor. Later ones have all instructions.

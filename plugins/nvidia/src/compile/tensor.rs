@@ -132,7 +132,7 @@ fn load<'ctx>(
     emit.joined(&parts, whole, result.awaited())
 }
 
-/// `tcgen05.mma... [sums], a, descriptor, word, [scales of a], [scales of b], predicate;` by one lane. The first factor is a
+/// `tcgen05.mma... [accumulator], a, descriptor, word, [scales of a], [scales of b], predicate;` by one lane. The first factor is a
 /// descriptor, or where it is in tensor memory its address.
 fn product<'ctx>(
     emit: &Emitter<'_, 'ctx>,

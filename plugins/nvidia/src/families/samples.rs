@@ -75,9 +75,9 @@ struct Product {
 impl Product {
     /// The product of a row, and the width of its elements.
     fn of(row: Instruction) -> Option<(u32, Self)> {
-        let operand = |wanted: &str| {
+        let operand = |required: &str| {
             row.operands.iter().find_map(|operand| match operand {
-                Operand::Register { role, bits, layout, .. } if role == wanted => Some((*bits, layout)),
+                Operand::Register { role, bits, layout, .. } if role == required => Some((*bits, layout)),
                 _ => None,
             })
         };

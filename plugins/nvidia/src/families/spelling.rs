@@ -1,6 +1,6 @@
 //! How Triton's attribute text spells these families.
 
-use tilewright_layout::{ParameterSyntax, AttributeSyntax};
+use tilewright_layout::{AttributeSyntax, ParameterSyntax};
 
 pub(super) fn all() -> Vec<AttributeSyntax> {
     vec![nvidia_mma(), nvmma_shared(), tensor_memory(), tensor_memory_scales()]

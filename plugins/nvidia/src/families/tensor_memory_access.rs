@@ -123,7 +123,7 @@ fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<Line
     let checked = registers.iter().chain(&lanes[..if atom.all_rows { 4 } else { 5 }]).copied().collect();
     let outs: Vec<_> = memory.outs().dims().collect();
     let of_block = memory.sublayout(&[Dim::ROW, Dim::COL], &outs)?;
-    if !reading([(Dim::LANE, checked)], columns)?.compose(&of_block)?.is_injective() {
+    if !descriptor_match([(Dim::LANE, checked)], columns)?.compose(&of_block)?.is_injective() {
         return Ok(None);
     }
     let mut groups = warps / 4;
@@ -148,7 +148,7 @@ fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<Line
     registers.extend(upper_rows_to_registers.then_some(16));
     warp_places.extend(column_places(atom.columns * own, tiled));
     warp_places.extend((0..(groups / tiled).trailing_zeros()).map(|_| 0));
-    let places = reading([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warp_places)], columns)?;
+    let places = descriptor_match([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warp_places)], columns)?;
     // Each block of a cluster reads its own memory.
     let own = LinearLayout::identity(1 << memory.in_bits(Dim::BLOCK), Dim::BLOCK, Dim::BLOCK)?;
     let places = if memory.ins().contains(Dim::BLOCK) { places.direct_sum(&own)? } else { places };
@@ -161,7 +161,7 @@ fn column_places(first: u64, count: u64) -> impl Iterator<Item = u64> {
 }
 
 /// The layout from the given dims to places of a memory of so many columns.
-fn reading<const N: usize>(places: [(Dim, Columns); N], columns: u64) -> Result<LinearLayout, LayoutError> {
+fn descriptor_match<const N: usize>(places: [(Dim, Columns); N], columns: u64) -> Result<LinearLayout, LayoutError> {
     let mut ins = Space::default();
     for (dim, places) in &places {
         ins.push(*dim, places.len() as u32)?;

@@ -10,7 +10,7 @@ use super::spelling;
 use super::tensor_memory;
 use super::tensor_memory_access;
 use tilewright_layout::families::cluster::check_shape;
-use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, AttributeSyntax};
+use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
 
 /// The families that this plugin serves: `nvidia_mma` (versions 2 and 3), `dot_operand`, also
 /// spelled `dot_op`, of it, `mma_scale`, `nvmma_shared`, `tensor_memory` and `tensor_memory_scales`, each also

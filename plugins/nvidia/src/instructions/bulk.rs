@@ -2,7 +2,7 @@
 //! shared memory complete on an mbarrier, those from there on the queue of bulk groups.
 
 use tilewright_target::{
-    TensorCopyLayout, TensorCopyOperand, Completion, Instruction, InstructionKind, Operand, Queue, Semantics,
+    Completion, Instruction, InstructionKind, Operand, Queue, Semantics, TensorCopyLayout, TensorCopyOperand,
 };
 
 use super::swizzle;

@@ -86,7 +86,7 @@ fn row(
     };
     let form = if sides[0] == Side::Held { "ts" } else { "ss" };
     let told = told();
-    let sums = TensorOperand {
+    let accumulator = TensorOperand {
         role: "d".to_owned(),
         element: d.to_owned(),
         // Sums of 16 bits have a column each, too.
@@ -112,7 +112,7 @@ fn row(
         ),
         kind: InstructionKind::Matrix,
         operands: vec![
-            Operand::Tensor(sums),
+            Operand::Tensor(accumulator),
             first,
             Operand::Memory(memory("b", b, [k, columns], sides[1], &told)),
             Operand::Constant {

@@ -42,11 +42,14 @@ fn factors_are_brought_to_the_layouts_of_the_plan() {
     tt.store %pc_at, %c : tensor<64x64x!tt.ptr<f32>>",
     );
     let report = assigned(&target("a100"), 4, &module).unwrap().report;
-    let wanted = |by: &str| -> Vec<_> {
+    let required = |by: &str| -> Vec<_> {
         let conversions = report.functions[0].conversions.iter();
-        conversions.filter(|left| left.wanted_by.iter().any(|user| user == by)).map(|left| left.value.clone()).collect()
+        conversions
+            .filter(|left| left.required_by.iter().any(|user| user == by))
+            .map(|left| left.value.clone())
+            .collect()
     };
-    assert_eq!(wanted("tt.dot"), ["%b"], "{report}");
+    assert_eq!(required("tt.dot"), ["%b"], "{report}");
 }
 
 /// Sums that become the first factor of the next product stay where they are: the fragment of a 16 x 8 tile of sums is that of one
@@ -113,8 +116,8 @@ fn products_take_the_way_of_which_the_program_costs_least() {
     let mut cheapest = f64::INFINITY;
     for [m, n] in [[4, 1], [2, 2], [1, 4]] {
         let unit = "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16";
-        let asked = format!("{{tw.instruction = \"{unit}\", tw.warpsAlong = array<i64: {m}, {n}>}}");
-        let Ok(told) = of(&asked) else { continue };
+        let requested = format!("{{tw.instruction = \"{unit}\", tw.warpsAlong = array<i64: {m}, {n}>}}");
+        let Ok(told) = of(&requested) else { continue };
         let kept = product_of(&told.module);
         assert_eq!(kept.get(WARPS_ALONG), Some(&Attribute::Array(TileType::integer(64), vec![m, n])));
         cheapest = cheapest.min(told.report.cost());

@@ -4,7 +4,7 @@
 use crate::layouts::nvmma_shared;
 use crate::prelude::*;
 use tilewright_layout::Padding;
-use tilewright_plan::movement::{AxisStride, TensorCopy, SharedCopy, copy_from_shared};
+use tilewright_plan::movement::{AxisStride, SharedCopy, TensorCopy, copy_from_shared};
 use tilewright_vendor_testkit::layouts::memory;
 use tilewright_verify::kernels::{OmittedSync, tensor_copy_kernel};
 use tilewright_verify::{CheckFailure, box_tiles_case};
@@ -60,7 +60,7 @@ fn swizzled_tiles_are_copied_by_boxes_there_and_back() {
     let target = target("h100");
     for (memory, bits, shape, sizes, count) in tiles() {
         let copy = planned(&memory, bits, &shape);
-        let boxes = copy.boxes().unwrap_or_else(|| panic!("{bits} {shape:?}: {:?}", copy.closed));
+        let boxes = copy.boxes().unwrap_or_else(|| panic!("{bits} {shape:?}: {:?}", copy.rejected));
         assert_eq!((&boxes.map.box_sizes, boxes.boxes()), (&sizes, count), "{bits} {shape:?}");
         let bytes = shape.iter().product::<u64>() * u64::from(bits / 8);
         assert_eq!((boxes.counts.bulk_copies, boxes.bytes()), (count as u64, bytes));
@@ -98,7 +98,7 @@ fn other_axes_may_lie_in_any_order() {
         let copy = planned(&memory, 16, &shape);
         let from = back(&memory, 16, &shape).unwrap();
         assert_eq!((from.map.box_sizes.as_slice(), from.boxes()), (sizes.as_slice(), count));
-        assert_eq!(copy.boxes().map(|boxes| &boxes.map), (count == 1).then_some(&from.map), "{:?}", copy.closed);
+        assert_eq!(copy.boxes().map(|boxes| &boxes.map), (count == 1).then_some(&from.map), "{:?}", copy.rejected);
         for copy in copy.boxes().into_iter().chain([&from]) {
             for shifted in [0, 3] {
                 let case = box_tiles_case(copy, &memory, LAUNCH, STAGES, shifted, context(&target));
@@ -130,7 +130,7 @@ fn what_boxes_do_not_fill_is_told_why() {
     let unmapped = AsyncCopySpec { mapped: false, ..problem(&rows, &plain, 16) };
     let copy = copy_to_shared(&unmapped, context(&target)).unwrap();
     assert_eq!(copy.instruction(), Some("cp.async.cg.shared.global.16"));
-    assert!(copy.closed.iter().any(|closed| closed.reason == "the kernel is given no map of the tensor"));
+    assert!(copy.rejected.iter().any(|rejected| rejected.reason == "the kernel is given no map of the tensor"));
     // Strides that are known at run time only.
     let global = |grain| GlobalTensor {
         axes: vec![(Dim::tensor(0), 64, AxisStride::MultipleOf(grain)), (Dim::tensor(1), 64, AxisStride::Elements(1))],

@@ -3,7 +3,7 @@
 use crate::layouts::{mma, spec};
 use crate::prelude::*;
 use tilewright_vendor_testkit::code::count;
-use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, proven, problem};
+use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, problem, proven};
 
 /// The family of a plan's result.
 fn result(plan: &Contraction) -> FamilySpec {
@@ -22,8 +22,8 @@ fn layouts_are_those_of_the_mma_families_for_each_width_along_k() {
             (["i8", "f16", "f32"], vec![2, 4]),
         ] {
             for width in widths {
-                let asked = MmaProblem { k_width: Some(width), ..problem(&target, [64, 64, 64], types) };
-                let plan = proven(&target, &asked);
+                let requested = MmaProblem { k_width: Some(width), ..problem(&target, [64, 64, 64], types) };
+                let plan = proven(&target, &requested);
                 assert!(plan.row().unwrap().starts_with("mma.sync") && !plan.is_transposed());
                 is_of_families(&target, &plan, &result(&plan), Some(width));
             }
@@ -42,8 +42,8 @@ fn code_has_the_products_and_the_matrix_loads_of_the_plan() {
             let ptx = assembly(&target, &plan);
             assert_eq!(count(&ptx, "mma.sync"), plan.cost.issues / plan.chunks(), "{types:?}");
             assert_eq!(count(&ptx, plan.row().unwrap()), plan.cost.issues / plan.chunks());
-            let feeds = plan.feeds(context(&target)).unwrap();
-            let conversions = feeds.iter().filter_map(|feed| feed.conversion.as_ref());
+            let operand_loads = plan.operand_loads(context(&target)).unwrap();
+            let conversions = operand_loads.iter().filter_map(|operand_load| operand_load.conversion.as_ref());
             let loads = conversions.map(|conversion| conversion.stats.counts.matrix_loads).sum::<u64>();
             assert_eq!(count(&ptx, "ldmatrix"), loads, "{types:?}");
             by_matrix += loads;
@@ -76,13 +76,15 @@ fn factors_of_sixteen_bits_in_shared_memory_are_loaded_by_ldmatrix() {
             let ptx = assembly(&target, &plan);
             assert!(count(&ptx, "mma.sync") > 0 && count(&ptx, "fma.") == 0, "{shape:?} {types:?}");
             let (mut matrix_loads, mut others) = (0, 0);
-            for (feed, number) in plan.feeds(context(&target)).unwrap().iter().zip([plan.problem.a, plan.problem.b]) {
-                let Some(counts) = feed.conversion.as_ref().map(|conversion| conversion.stats.counts) else {
+            for (operand_load, number) in
+                plan.operand_loads(context(&target)).unwrap().iter().zip([plan.problem.a, plan.problem.b])
+            {
+                let Some(counts) = operand_load.conversion.as_ref().map(|conversion| conversion.stats.counts) else {
                     // A lane's elements lie side by side, so that it loads them as they are wanted.
                     continue;
                 };
                 (matrix_loads, others) = (matrix_loads + counts.matrix_loads, others + counts.shared_loads);
-                if number.bits() == 16 && feed.uses_shared() {
+                if number.bits() == 16 && operand_load.uses_shared() {
                     assert_eq!(counts.shared_loads, 0, "{shape:?} {types:?}: {counts:?}");
                     assert!(counts.matrix_loads > 0, "{shape:?} {types:?}: {counts:?}");
                 }

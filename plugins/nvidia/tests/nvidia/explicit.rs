@@ -35,9 +35,9 @@ fn a_product_is_a_pipeline_of_the_widest_instructions() {
     assert_eq!(solved.derivation.conversions, [""; 0]);
     assert!(solved.derivation.loops[0].stages > 1);
     // Five turns of K; each loads 64 x 32 and 32 x 64 of 16 bits, half of each in a warp: 2 x 2048 bytes.
-    let turns = 5;
-    assert_eq!(solved.counts.wavefronts_loaded, turns * 2 * 2048 / 128);
-    assert_eq!(solved.counts.barriers, turns);
+    let iterations = 5;
+    assert_eq!(solved.counts.wavefronts_loaded, iterations * 2 * 2048 / 128);
+    assert_eq!(solved.counts.barriers, iterations);
 }
 
 /// The weights go from bytes in shared memory to the unit's factor by operations of a lane alone (seed 003, Figure 2c), and come
@@ -269,10 +269,10 @@ fn packed_weights_are_loaded_as_matrices() {
         "{derivation}"
     );
     // Two turns, each of 128 x 128 of 4 bits and 32 x 128 of 16: warps share out the columns, and all have all rows of a.
-    let turns = 2;
+    let iterations = 2;
     let of_warp = [128 * 128 / 2 / 4, 32 * 128 * 2];
     assert_eq!(counts.shared_loads, 0, "{derivation}");
-    assert_eq!(counts.matrix_loads, turns * of_warp.iter().sum::<u64>() / 512, "{derivation}");
+    assert_eq!(counts.matrix_loads, iterations * of_warp.iter().sum::<u64>() / 512, "{derivation}");
     // The tensor's axes are K's highest 8, N's highest 64, and the elements of 16 bytes, here in bytes: what lies in one such group.
     let layout: tilewright_layout::cute::CuteLayout = "((8,2,8),(2,64)):((4,2,2048),(1,32))".parse().expect("a layout");
     for (k, n) in (0..128u64).flat_map(|k| (0..128u64).map(move |n| (k, n))) {

@@ -33,8 +33,8 @@ fn samples_are_layouts_and_feed_instructions_that_there_are() {
         let instructions = rows(architecture);
         for warps in [1, 2, 4, 8] {
             for element_bits in [8, 16, 32, 64] {
-                let asked = SampleUse { lanes: 32, warps, element_bits };
-                feeding += samples_are_layouts(&own, &instructions, asked, &[128, 128]).len();
+                let requested = SampleUse { lanes: 32, warps, element_bits };
+                feeding += samples_are_layouts(&own, &instructions, requested, &[128, 128]).len();
             }
         }
     }

@@ -18,8 +18,8 @@ fn lines(target: &NvidiaTarget, length: u64) -> LinearLayout {
 /// Both ways of a gather, each run on the emulator: by exchange, and through shared memory.
 fn both(target: &NvidiaTarget, length: u64, bits: u32) -> (Gather, Gather) {
     let (layout, axis) = (lines(target, length), Dim::tensor(1));
-    let (ways, closed) = gathers(&layout, &layout, axis, bits, target.description()).unwrap();
-    assert_eq!((ways.len(), closed.len()), (2, 0), "{closed:?}");
+    let (ways, rejected) = gathers(&layout, &layout, axis, bits, target.description()).unwrap();
+    assert_eq!((ways.len(), rejected.len()), (2, 0), "{rejected:?}");
     for way in &ways {
         let proof = gather_case(([&layout, &layout], axis), bits, way, target.description())
             .and_then(|case| check_emulated(&case, target.description()));
@@ -48,18 +48,18 @@ fn the_way_flips_where_the_costs_say() {
     for bits in [16, 32] {
         let mut chosen = Vec::new();
         for length in (1..8).map(|bits| 1u64 << bits) {
-            let (exchanged, shared) = both(&target, length, bits);
-            let counts = exchanged.stats.counts;
+            let (shuffled, shared) = both(&target, length, bits);
+            let counts = shuffled.stats.counts;
             assert_eq!((counts.exchanges, counts.selects), exchanges_by_hand(length), "{length}");
             // Every lane stores what it holds and loads its results; one barrier lies between.
             assert_eq!((shared.stats.counts.barriers, shared.stats.counts.exchanges), (1, 0));
             assert_eq!(shared.stats.counts.shared_loads, ROWS * length / 128);
-            let cheaper = exchanged.expected_slots() <= shared.expected_slots();
+            let cheaper = shuffled.expected_slots() <= shared.expected_slots();
             chosen.push(cheaper);
             let path = if cheaper { Path::Shuffle } else { Path::Shared };
             table.push(format!(
                 "| {length} | {bits} bits | {:.1} | {:.1} | {path} |",
-                exchanged.expected_slots(),
+                shuffled.expected_slots(),
                 shared.expected_slots()
             ));
         }
@@ -74,7 +74,7 @@ fn the_way_flips_where_the_costs_say() {
 fn lines_across_warps_go_through_shared_memory() {
     let target = target("h100");
     let layout = distributed(&target, &blocked(&[1, 1], &[1, 32], &[1, 4], &[1, 0]), &[4, 128]);
-    let (ways, closed) = gathers(&layout, &layout, Dim::tensor(1), 32, target.description()).unwrap();
+    let (ways, rejected) = gathers(&layout, &layout, Dim::tensor(1), 32, target.description()).unwrap();
     assert_eq!(ways.iter().map(|way| way.path).collect::<Vec<_>>(), [Path::Shared]);
-    assert_eq!(closed[0].reason, "warps want elements of other warps");
+    assert_eq!(rejected[0].reason, "warps want elements of other warps");
 }

@@ -150,7 +150,7 @@ fn factors_made_before_they_are_stored_are_right() {
 #[test]
 fn results_with_factors_exchanged_are_right() {
     let target = target("h100");
-    let mut exchanged = 0;
+    let mut transposed = 0;
     for (types, shape, warps) in [
         (["f16", "f16", "f32"], [8, 64, 32], 4),
         (["f16", "f16", "f32"], [32, 128, 64], 8),
@@ -160,10 +160,10 @@ fn results_with_factors_exchanged_are_right() {
     ] {
         let plan = proven(&target, &problem(shape, types, warps));
         assert!(plan.unit_name().starts_with("wgmma"), "{types:?} {shape:?}: {}", plan.unit_name());
-        exchanged += u32::from(plan.is_transposed());
+        transposed += u32::from(plan.is_transposed());
         ptx(&target, &plan);
     }
-    assert_eq!(exchanged, 5);
+    assert_eq!(transposed, 5);
 }
 
 /// Warps that keep whole rows of the result cannot share out its columns.

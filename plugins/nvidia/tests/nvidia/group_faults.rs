@@ -50,14 +50,14 @@ impl Under {
 
     fn issue_of(&mut self, a: Value, b: Value) -> Value {
         let ty = Type::Vector(Element::F32, 4);
-        let sums = self.builder.constant(ty, 0);
-        let operands = vec![a, b, sums];
+        let accumulator = self.builder.constant(ty, 0);
+        let operands = vec![a, b, accumulator];
         self.builder.value(ty.pending(), Op::Instruction { name: ROW.to_owned(), operands })
     }
 
-    fn wait(&mut self, sums: Value) {
+    fn wait(&mut self, accumulator: Value) {
         self.builder.commit(Queue::Products);
-        self.builder.wait(Queue::Products, 0, &[sums]);
+        self.builder.wait(Queue::Products, 0, &[accumulator]);
     }
 
     fn fault(self) -> Option<FaultKind> {
@@ -74,8 +74,8 @@ impl Under {
 fn four_warps_multiply_what_they_have_fenced() {
     let mut under = Under::new();
     under.meet();
-    let sums = under.issue();
-    under.wait(sums);
+    let accumulator = under.issue();
+    under.wait(accumulator);
     assert_eq!(under.fault(), None);
 }
 
@@ -83,8 +83,8 @@ fn four_warps_multiply_what_they_have_fenced() {
 fn plain_stores_must_be_fenced() {
     let mut under = Under::new();
     under.builder.barrier(Scope::Block);
-    let sums = under.issue();
-    under.wait(sums);
+    let accumulator = under.issue();
+    under.wait(accumulator);
     assert!(matches!(under.fault(), Some(FaultKind::Unfenced { .. })));
 }
 
@@ -92,8 +92,8 @@ fn plain_stores_must_be_fenced() {
 fn warps_must_meet_before_they_read_what_others_stored() {
     let mut under = Under::new();
     under.builder.proxy_fence();
-    let sums = under.issue();
-    under.wait(sums);
+    let accumulator = under.issue();
+    under.wait(accumulator);
     let fault = under.fault();
     assert!(matches!(fault, Some(FaultKind::Race { .. } | FaultKind::Uninitialised { .. })), "{fault:?}");
 }
@@ -102,9 +102,9 @@ fn warps_must_meet_before_they_read_what_others_stored() {
 fn factors_may_not_be_overwritten_before_the_wait() {
     let mut under = Under::new();
     under.meet();
-    let sums = under.issue();
+    let accumulator = under.issue();
     under.store();
-    under.wait(sums);
+    under.wait(accumulator);
     assert!(matches!(under.fault(), Some(FaultKind::InFlight { .. })));
 }
 
@@ -116,8 +116,8 @@ fn all_warps_of_a_group_must_issue() {
     let three = under.builder.i32(3);
     let is_below = under.builder.compare(Compare::LtU, warp, three);
     under.builder.begin_region(&[]);
-    let sums = under.issue();
-    under.wait(sums);
+    let accumulator = under.issue();
+    under.wait(accumulator);
     let then = under.builder.end_region(&[]);
     under.builder.begin_region(&[]);
     let otherwise = under.builder.end_region(&[]);
@@ -133,8 +133,8 @@ fn a_descriptor_is_one_for_the_warp_and_leads_into_the_buffer() {
     let b = under.builder.constant(wide, B);
     let lane = under.builder.special(SpecialRegister::Lane);
     let a = under.builder.cast(tilewright_kernel::Cast::ExtendU, lane, wide);
-    let sums = under.issue_of(a, b);
-    under.wait(sums);
+    let accumulator = under.issue_of(a, b);
+    under.wait(accumulator);
     let fault = under.fault();
     assert!(
         matches!(&fault, Some(FaultKind::Instruction { message, .. }) if message.contains("lanes 0 and 1 have different words"))
@@ -143,7 +143,7 @@ fn a_descriptor_is_one_for_the_warp_and_leads_into_the_buffer() {
     let mut under = Under::new();
     under.meet();
     let (a, b) = (under.builder.constant(wide, A + 4096 / 16), under.builder.constant(wide, B));
-    let sums = under.issue_of(a, b);
-    under.wait(sums);
+    let accumulator = under.issue_of(a, b);
+    under.wait(accumulator);
     assert!(matches!(under.fault(), Some(FaultKind::OutOfBounds { .. })));
 }

@@ -266,8 +266,8 @@ fn matrices_with_a_bit_moved_are_not_read() {
     };
     assert!(DescriptorMatch::of(&moved(|at| at), operand).is_ok());
     // Rows 2 and 4 of every eight change places: the step's first bit is where it must be, its second is not.
-    let exchanged = moved(|[row, k]| [row & !6 | (row & 2) << 1 | (row & 4) >> 1, k]);
-    let refused = DescriptorMatch::of(&exchanged, operand).expect_err("another order of rows");
+    let swapped = moved(|[row, k]| [row & !6 | (row & 2) << 1 | (row & 4) >> 1, k]);
+    let refused = DescriptorMatch::of(&swapped, operand).expect_err("another order of rows");
     assert!(refused.contains("swizzle of 128 bytes: bit 1 of a step along dim0"), "{refused}");
     // The second tile along K begins a row further on.
     let sheared = moved(|[row, k]| [row ^ (k >> 4 & 1), k]);
@@ -305,11 +305,11 @@ fn descriptors_say_what_the_canonical_layouts_name() {
         ("a", [64, 16], false, [128, 64], [(1, 16, 1024), (2, 4096, 512), (3, 2048, 256), (0, 128, 1024)]),
         ("b", [16, 128], true, [64, 128], [(1, 8192, 1024), (2, 4096, 512), (3, 2048, 256), (0, 128, 1024)]),
     ] {
-        let is_wanted = |operand: &&MemoryOperand| {
+        let is_required = |operand: &&MemoryOperand| {
             (operand.role.as_str(), operand.element.as_str(), operand.shape) == (role, "f16", tile)
                 && is_along_rows(operand) == along_rows
         };
-        let operand = operands.iter().find(is_wanted).expect("there is such a tile");
+        let operand = operands.iter().find(is_required).expect("there is such a tile");
         for (mode, leading, stride) in expected {
             let arrangement = operand.of_mode(mode).expect("four modes");
             let layout = arranged(operand, arrangement, shape).expect("powers of two").expect("it fills the matrix");

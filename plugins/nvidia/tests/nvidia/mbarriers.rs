@@ -21,25 +21,25 @@ fn handshake(arrivals: u32, bytes: u32) -> Kernel {
     let first = k.compare(Compare::Eq, warp, zero);
 
     k.begin_region(&[]);
-    let turn = k.begin_region(&[WORD])[0];
-    let before = k.binary(Binary::Add, turn, one);
+    let iteration = k.begin_region(&[WORD])[0];
+    let before = k.binary(Binary::Add, iteration, one);
     k.mbarrier_wait(empty, before);
-    k.store(place, 0, turn, None);
+    k.store(place, 0, iteration, None);
     k.mbarrier_arrive(full, bytes);
-    let turns = k.end_region(&[]);
-    k.for_loop(zero, four, one, &[], turns);
+    let iterations = k.end_region(&[]);
+    k.for_loop(zero, four, one, &[], iterations);
     let gives = k.end_region(&[]);
 
     k.begin_region(&[]);
-    let turn = k.begin_region(&[WORD])[0];
-    k.mbarrier_wait(full, turn);
+    let iteration = k.begin_region(&[WORD])[0];
+    k.mbarrier_wait(full, iteration);
     let word = k.load(WORD, place, 0, None);
     let out = k.parameter(0);
     let out = own_address(&mut k, out, 4);
     k.store(out, 0, word, None);
     k.mbarrier_arrive(empty, 0);
-    let turns = k.end_region(&[]);
-    k.for_loop(zero, four, one, &[], turns);
+    let iterations = k.end_region(&[]);
+    k.for_loop(zero, four, one, &[], iterations);
     let takes = k.end_region(&[]);
     k.if_else(first, gives, takes, &[]);
     k.finish()

@@ -4,7 +4,7 @@ use crate::layouts::{dot_operand, mma, nvmma_shared};
 use crate::prelude::*;
 use tilewright_plan::movement::{Constraints, Kind, choose_shared_layout};
 use tilewright_vendor_testkit::layouts::{blocked, distributed, memory};
-use tilewright_vendor_testkit::memory_choice::{executed, prove};
+use tilewright_vendor_testkit::memory_choice::{check, executed};
 
 const ROWS: &str =
     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>";
@@ -33,7 +33,7 @@ fn the_swizzle_of_128_bytes_is_found() {
     let chosen = choice.chosen();
     assert_eq!((chosen.kind, choice.gap(), chosen.excess()), (Kind::Functor, 0, 0));
     assert_eq!(chosen.memory.linear.columns(), known.linear.columns());
-    choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, target.description().into()));
+    choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, target.description().into()));
 }
 
 /// Both operands of matrix instructions by plain loads: no more wavefronts than in `nvmma_shared`.
@@ -58,7 +58,7 @@ fn operands_are_no_worse_than_in_nvmma_shared() {
             "operand {index}: {} and {theirs}",
             choice.chosen().wavefronts()
         );
-        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, target.description().into()));
+        choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, target.description().into()));
     }
     assert_eq!(Accessor::load(matrix_rows()).direction, Direction::Load);
 }
@@ -82,7 +82,7 @@ fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
             let by = chosen.accessors[1].instruction.as_deref().unwrap_or_default();
             assert!(by.starts_with("ldmatrix") && by.contains(".trans") == across, "operand {index}: {by}");
             assert_eq!(chosen.accessors[0].instruction, None, "stores of 16 bytes need none");
-            choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, context(&target)));
+            choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, context(&target)));
             let functor = Constraints::only(Kind::Functor);
             let plain = choose_shared_layout(&accessors, 16, &functor, target.description()).unwrap();
             let rows = choose_shared_layout(&accessors, 16, &functor, context(&target)).unwrap();
@@ -107,5 +107,5 @@ fn matrix_stores_are_free_of_conflicts_where_the_tile_lies() {
     assert_eq!((found, choice.gap()), (vec![(16, 0), (16, 0)], 0));
     let by = chosen.accessors[0].instruction.as_deref().unwrap_or_default();
     assert!(by.starts_with("stmatrix"), "{by}");
-    choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, context(&target)));
+    choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, context(&target)));
 }

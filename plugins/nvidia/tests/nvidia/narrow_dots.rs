@@ -3,7 +3,7 @@
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::code::count;
-use tilewright_vendor_testkit::dots::{assembly, proven, problem};
+use tilewright_vendor_testkit::dots::{assembly, problem, proven};
 
 fn scaled(target: &NvidiaTarget, shape: [u64; 3], [a, b]: [&str; 2], scales: [&str; 2]) -> MmaProblem {
     problem(target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::named))
@@ -77,13 +77,13 @@ fn a_factor_shuffled_along_k_lets_the_other_be_loaded_wide_without_an_exchange()
     let plain = scaled(&target, [64, 64, 256], ["e2m1", "bf16"], ["e8m0", ""]);
     let shuffled = MmaProblem { shuffled: [false, true], ..plain.clone() };
     let plan = proven(&target, &shuffled);
-    let [of_a, of_b] = plan.feeds(context(&target)).unwrap();
+    let [of_a, of_b] = plan.operand_loads(context(&target)).unwrap();
     // Sixteen elements or more of a row at once, straight into the registers of the unit.
     assert!(of_a.conversion.is_none() && of_a.access.vector_elements >= 8, "{of_a:?}");
     assert!(!text(&target, &plan).contains("exchange"));
     // b is loaded as if K had been read as the unit counts, which without shuffling leaves a byte at a time for a.
     let natural = proven(&target, &MmaProblem { k_width: Some(2), ..plain });
-    let [a_natural, b_natural] = natural.feeds(context(&target)).unwrap();
+    let [a_natural, b_natural] = natural.operand_loads(context(&target)).unwrap();
     assert!(a_natural.slots() > of_a.slots());
     assert_eq!(of_b.slots(), b_natural.slots());
     assert_eq!(plan.b, natural.b);

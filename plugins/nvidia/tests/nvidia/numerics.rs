@@ -35,16 +35,17 @@ fn extra_bits_and_widths_are_those_that_were_found() {
         ("sm_100a", "bf16", 16, 2),
         ("sm_120", "e4m3", 32, 2),
     ] {
-        let own_sums = |row: &Instruction| row.name.starts_with("wgmma") && matches!(factor(row), "e4m3" | "e5m2");
+        let own_accumulator =
+            |row: &Instruction| row.name.starts_with("wgmma") && matches!(factor(row), "e4m3" | "e5m2");
         let of_factor: Vec<_> =
-            products(architecture).into_iter().filter(|row| factor(row) == name && !own_sums(row)).collect();
+            products(architecture).into_iter().filter(|row| factor(row) == name && !own_accumulator(row)).collect();
         let of_factor: Vec<_> = of_factor.into_iter().filter(|row| !row.name.starts_with("tcgen05")).collect();
         assert!(!of_factor.is_empty(), "{architecture} {name}");
         for row in of_factor {
             let numerics = row.numerics.unwrap_or_else(|| panic!("{} says nothing", row.name));
             let fraction = (23 + extra) as u32;
-            let wanted = Summation::Aligned { group, fraction, kept: fraction.min(23) };
-            assert_eq!(numerics.summation, wanted, "{architecture} {}", row.name);
+            let required = Summation::Aligned { group, fraction, kept: fraction.min(23) };
+            assert_eq!(numerics.summation, required, "{architecture} {}", row.name);
             assert_eq!((numerics.evidence, numerics.nan_is_all_ones), (Evidence::Measured, true), "{}", row.name);
         }
     }
@@ -92,7 +93,7 @@ fn products_of_bytes_by_four_warps_keep_fourteen_bits() {
         .collect();
     assert!(!bytes.is_empty());
     for row in bytes {
-        let wanted = Summation::Aligned { group: 32, fraction: 13, kept: 13 };
-        assert_eq!(row.numerics.map(|numerics| numerics.summation), Some(wanted), "{}", row.name);
+        let required = Summation::Aligned { group: 32, fraction: 13, kept: 13 };
+        assert_eq!(row.numerics.map(|numerics| numerics.summation), Some(required), "{}", row.name);
     }
 }

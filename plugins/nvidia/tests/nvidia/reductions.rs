@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use tilewright_vendor_testkit::prices::tally::{FROZEN, Tally};
-use tilewright_vendor_testkit::reductions::{MatrixLayouts, Row, check_kept, list, prove_all, problems};
+use tilewright_vendor_testkit::reductions::{MatrixLayouts, Row, check_all, check_kept, list, problems};
 
 /// What the compiler emits; made by `conformance/peers/reductions_beside_triton.py`.
 const TRITON: &str = include_str!("../data/reductions_triton.jsonl");
@@ -47,7 +47,7 @@ fn the_list_is_what_its_function_makes() {
 #[test]
 fn every_sum_is_right_and_nothing_is_stored_twice() {
     let [a, b] = TARGETS.map(|(name, _)| target(name));
-    prove_all(&layouts(), &[&a, &b]);
+    check_all(&layouts(), &[&a, &b]);
 }
 
 /// What Triton emits for a target, by the reduction's id.
@@ -75,10 +75,10 @@ fn none_takes_more_than_what_triton_emits() {
         let (target, theirs) = (target(name), of_triton(called));
         for problem in problems(&layouts(), &target) {
             let row = &theirs[&problem.id];
-            let sums = kinds.entry((called, problem.kind)).or_default();
-            sums.reductions += 1;
+            let accumulator = kinds.entry((called, problem.kind)).or_default();
+            accumulator.reductions += 1;
             if row.get("fails").is_some() {
-                sums.failed += 1;
+                accumulator.failed += 1;
                 continue;
             }
             let count = |name: &str| row["counts"].get(name).and_then(Value::as_f64).unwrap_or(0.0);
@@ -92,8 +92,8 @@ fn none_takes_more_than_what_triton_emits() {
             ];
             let slots = [Tally::of_plan(&counts), Tally::of_triton(row, 32, 1)].map(|tally| tally.price(FROZEN));
             for side in 0..2 {
-                sums.instructions[side] += instructions[side];
-                sums.slots[side] += slots[side];
+                accumulator.instructions[side] += instructions[side];
+                accumulator.slots[side] += slots[side];
             }
             if slots[0] > slots[1] || instructions[0] > instructions[1] {
                 dearer.push(format!("{} {} {}: {instructions:?}, {slots:?}", called, problem.kind, problem.id));
@@ -110,8 +110,8 @@ fn table(kinds: &BTreeMap<(&str, &str), Sums>) -> Vec<String> {
             .to_owned(),
         "|---|---|--:|--:|--:|--:|--:|--:|".to_owned(),
     ];
-    for ((target, kind), sums) in kinds {
-        let Sums { reductions, failed, instructions: [ours, theirs], slots: [own, their] } = sums;
+    for ((target, kind), accumulator) in kinds {
+        let Sums { reductions, failed, instructions: [ours, theirs], slots: [own, their] } = accumulator;
         lines.push(format!(
             "| {target} | {kind} | {reductions} | {failed} | {ours} | {theirs} | {own:.0} | {their:.0} |"
         ));

@@ -40,13 +40,13 @@ fn a_loop_with_its_loads_ahead() {
 /// A turn meets once, and stores nothing by itself.
 #[test]
 fn a_turn_meets_once() {
-    let counts = |stages: u32, turns: usize| {
+    let counts = |stages: u32, iterations: usize| {
         let compiled = PROGRAM.compiled(&target("a100"), Some(stages));
-        PROGRAM.run(&target("a100"), &compiled.kernel, turns, 32).unwrap()
+        PROGRAM.run(&target("a100"), &compiled.kernel, iterations, 32).unwrap()
     };
-    for (stages, a_turn) in [(1, 2), (2, 1), (3, 1)] {
+    for (stages, one_iteration) in [(1, 2), (2, 1), (3, 1)] {
         let [fewer, more] = [counts(stages, 3), counts(stages, 7)];
-        assert_eq!(more.barriers - fewer.barriers, 4 * a_turn, "{stages} stages");
+        assert_eq!(more.barriers - fewer.barriers, 4 * one_iteration, "{stages} stages");
     }
     let [before, after] = [counts(1, 7), counts(3, 7)];
     assert_eq!(after.wavefronts_loaded, before.wavefronts_loaded);
@@ -70,7 +70,7 @@ fn the_program_means_what_it_meant() {
         Staged { made: true, ..PROGRAM },
         Staged { made: true, two: true, from: From::Counter, ..PROGRAM },
         Staged { stores: true, ..PROGRAM },
-        Staged { turns: Some(2), ..PROGRAM },
+        Staged { iterations: Some(2), ..PROGRAM },
         Staged { begin: -3, step: 5, from: From::Counter, ..PROGRAM },
         // Behind its last turn the counter runs over.
         Staged { begin: i32::MAX - 13, step: 2, short: 1, two: true, from: From::Counter, ..PROGRAM },
@@ -102,7 +102,7 @@ fn what_is_not_copied_goes_by_registers() {
         let load = compiled.ahead()[0];
         assert!(load.by.as_ref().unwrap().starts_with("by registers"), "{load:?}");
         assert_eq!((compiled.line().stages, compiled.line().bytes, compiled.conversions), (2, 2 * 4096, 0));
-        let barriers = |turns| program.run(&target("a100"), &compiled.kernel, turns, 32).unwrap().barriers;
+        let barriers = |iterations| program.run(&target("a100"), &compiled.kernel, iterations, 32).unwrap().barriers;
         assert_eq!(barriers(7) - barriers(3), 4, "{}", compiled.text);
     }
     let copied = Staged { other: Some(0), ..PROGRAM }.compiled(&target("a100"), Some(3));
@@ -120,7 +120,7 @@ fn what_cannot_go_ahead_stays_and_says_why() {
         (Staged { from: From::Quotient, ..PROGRAM }, "`arith.divsi` by what may be zero"),
         (Staged { twice: true, ..PROGRAM }, "more than once"),
         (Staged { stores: true, ..PROGRAM }, "pass by `tt.store`"),
-        (Staged { turns: Some(1), ..PROGRAM }, "one turn at most"),
+        (Staged { iterations: Some(1), ..PROGRAM }, "one turn at most"),
         (Staged { said: Some(1), ..PROGRAM }, "one stage is wanted"),
     ] {
         let compiled = program.compiled(&target("a100"), None);
@@ -133,13 +133,13 @@ fn what_cannot_go_ahead_stays_and_says_why() {
 
 #[test]
 fn stages_are_those_that_are_asked_for_as_far_as_there_are_turns_and_memory() {
-    let stages = |program: Staged, asked| program.compiled(&target("a100"), asked).line().stages;
+    let stages = |program: Staged, requested| program.compiled(&target("a100"), requested).line().stages;
     assert_eq!(stages(PROGRAM, None), 3);
     assert_eq!(stages(PROGRAM, Some(1)), 1);
     assert_eq!(stages(PROGRAM, Some(4)), 4);
     assert_eq!(stages(Staged { said: Some(4), ..PROGRAM }, None), 4);
     assert_eq!(stages(Staged { said: Some(4), ..PROGRAM }, Some(2)), 2);
-    let few = Staged { turns: Some(2), ..PROGRAM }.compiled(&target("a100"), Some(4));
+    let few = Staged { iterations: Some(2), ..PROGRAM }.compiled(&target("a100"), Some(4));
     assert_eq!((few.line().stages, few.line().note.as_deref()), (2, Some("the loop has 2 turns")));
     let many = PROGRAM.compiled(&target("a100"), Some(60));
     let room = u64::from(tilewright_plugin::Target::description(&target("a100")).shared.bytes);

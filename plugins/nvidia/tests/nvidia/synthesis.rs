@@ -141,8 +141,8 @@ fn int4_weights_load_as_factors_by_matrix_loads() {
     assert!(matches!(error, MemorySynthesisError::Disagree { .. }), "{error}");
 }
 
-fn row(target: &NvidiaTarget, wanted: impl Fn(&Instruction) -> bool) -> &Instruction {
-    target.instructions().iter().find(|row| wanted(row)).unwrap()
+fn row(target: &NvidiaTarget, required: impl Fn(&Instruction) -> bool) -> &Instruction {
+    target.instructions().iter().find(|row| required(row)).unwrap()
 }
 
 /// Where a warp group multiplies from shared memory, the layout is one of its arrangements: copies by lanes go there too.

@@ -133,9 +133,9 @@ fn sums_come_to_registers_as_they_are_wanted() {
         ins.push(Dim::WARP, 2).unwrap();
         ins.push(Dim::BLOCK, 0).unwrap();
         let all: Vec<u64> = registers.into_iter().chain(rows).chain([32, 64]).collect();
-        let wanted = LinearLayout::from_columns(ins, plan.c.outs().clone(), &all).unwrap();
+        let required = LinearLayout::from_columns(ins, plan.c.outs().clone(), &all).unwrap();
         let mut problem = problem([128, 64, 64], ["f16", "f16", "f32"], 4);
-        problem.wanted = Some(wanted);
+        problem.required = Some(required);
         let found = planned(&target, &problem);
         assert_eq!((lanes(&found), found.cost.conversion_cycles), (rows.to_vec(), 0.0), "{kind}");
         assert!(found.unit_name().starts_with("tcgen05.mma"));

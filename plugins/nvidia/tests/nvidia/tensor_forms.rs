@@ -8,9 +8,9 @@ use crate::tensor_atoms::atoms;
 use tilewright_nvidia::instructions::unused;
 use tilewright_vendor_testkit::rows::{constant, memory};
 
-fn products(wanted: &str) -> Vec<Instruction> {
+fn products(required: &str) -> Vec<Instruction> {
     let all = rows("sm_100a").into_iter().filter(|row| row.name.starts_with("tcgen05.mma"));
-    all.filter(|row| row.name.contains(wanted)).collect()
+    all.filter(|row| row.name.contains(required)).collect()
 }
 
 /// Those of CUTLASS whose factor of 64 rows has scales are left out: the PTX ISA has 128 rows for one block.
@@ -62,13 +62,13 @@ fn the_first_factor_lies_in_the_rows_of_the_sums() {
     let all = products(".ts.");
     assert_eq!(all.len(), 11 * (3 * 2 + 13));
     for row in all {
-        let (sums, a) = (row.tensor("d").unwrap(), row.tensor("a").unwrap());
+        let (accumulator, a) = (row.tensor("d").unwrap(), row.tensor("a").unwrap());
         assert!(a.layout.columns_of(Dim::ROW).len() == 7 && a.copies.is_empty());
         let rows_of = |tile: &tilewright_target::TensorOperand| -> Vec<u64> {
             let at = |&column: &u64| tile.layout.outs().coordinate(column, Dim::tensor(0));
             tile.layout.columns_of(Dim::ROW).iter().map(at).collect()
         };
-        assert_eq!(rows_of(a), rows_of(sums), "{}", row.name);
+        assert_eq!(rows_of(a), rows_of(accumulator), "{}", row.name);
         let size = [0, 1].map(|axis| 1u64 << a.layout.out_bits(Dim::tensor(axis)));
         let spec = tensor_memory(size[0], size[1]);
         assert_eq!(a.layout, *families.resolve(&spec, &size, &families).unwrap().linear(), "{}", row.name);
@@ -169,8 +169,8 @@ pub fn check_the_copy_of_scales_is_as_published(answers: Answers) {
 fn what_no_row_stands_for_is_known() {
     let forms = unused("sm_100a");
     let own: Vec<_> = forms.iter().filter(|form| form.name.starts_with("tcgen05")).collect();
-    for wanted in ["cta_group::2.kind::mxf4nvf4", ".sp.cta_group::1.kind::i8", ".ws.cta_group::1.kind::tf32"] {
-        assert_eq!(own.iter().filter(|form| form.name.contains(wanted)).count(), 1, "{wanted}");
+    for required in ["cta_group::2.kind::mxf4nvf4", ".sp.cta_group::1.kind::i8", ".ws.cta_group::1.kind::tf32"] {
+        assert_eq!(own.iter().filter(|form| form.name.contains(required)).count(), 1, "{required}");
     }
     let all: BTreeSet<String> = rows("sm_100a").into_iter().map(|row| row.name).collect();
     assert!(own.iter().all(|form| !all.contains(&form.name) && !form.reason.is_empty()));

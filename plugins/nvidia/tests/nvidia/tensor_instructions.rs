@@ -110,8 +110,8 @@ pub fn check_products_have_the_published_shapes(answers: Answers) {
         let rows: Vec<_> = all.iter().filter(|row| row.name.contains(&part)).collect();
         assert_eq!(rows.len(), if a == "f16" { 4 } else { 1 }, "{name}");
         for row in rows {
-            let sums = [0, 1].map(|axis| 1u64 << tile(row).layout.out_bits(Dim::tensor(axis)));
-            assert_eq!(sums, [m, n], "{}", row.name);
+            let accumulator = [0, 1].map(|axis| 1u64 << tile(row).layout.out_bits(Dim::tensor(axis)));
+            assert_eq!(accumulator, [m, n], "{}", row.name);
             assert_eq!((memory(row, "a").shape, memory(row, "b").shape), ([m, k], [k, n]), "{}", row.name);
         }
         checked += 1;
@@ -124,12 +124,12 @@ pub fn check_products_have_the_published_shapes(answers: Answers) {
 fn sums_lie_as_the_family_has_them() {
     let families = NvidiaFamilies::of("sm_100a");
     for row in tensor_rows("sm_100a").iter().filter(|row| row.name.contains(".mma.")) {
-        let sums = tile(row);
-        let size = [0, 1].map(|axis| 1u64 << sums.layout.out_bits(Dim::tensor(axis)));
+        let accumulator = tile(row);
+        let size = [0, 1].map(|axis| 1u64 << accumulator.layout.out_bits(Dim::tensor(axis)));
         let spec = tensor_memory(size[0], size[1]);
         let family = families.resolve(&spec, &size, &families).unwrap();
-        assert_eq!(sums.layout, *family.linear(), "{}", row.name);
-        let warp_rows: BTreeSet<u64> = sums.places().iter().map(|([row, _], _)| row % 32).collect();
+        assert_eq!(accumulator.layout, *family.linear(), "{}", row.name);
+        let warp_rows: BTreeSet<u64> = accumulator.places().iter().map(|([row, _], _)| row % 32).collect();
         assert_eq!(warp_rows.len() as u64, size[0] / 4, "each warp has a quarter");
     }
 }
@@ -234,7 +234,8 @@ fn on_the_emulator_rows_are_moves_and_plain_products() {
 /// A kernel for each of the samples, which issues it once.
 pub fn issue_of_samples(context: PlanContext<'_>) -> Module {
     let kernels = samples();
-    let kernels = kernels.iter().enumerate().map(|(at, row)| issue_kernel(&format!("issue{at}"), row, context).unwrap());
+    let kernels =
+        kernels.iter().enumerate().map(|(at, row)| issue_kernel(&format!("issue{at}"), row, context).unwrap());
     Module { kernels: kernels.collect() }
 }
 

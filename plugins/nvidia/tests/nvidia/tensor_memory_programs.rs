@@ -65,7 +65,7 @@ fn in_groups() -> String {
     let program = program();
     let ends = ["    %done:2 = ", "    %out = ttg.convert_layout"].map(|line| program.find(line).unwrap());
     let (phase, result) = ("!ttg.memdesc<1xi64, #bar, #smem, mutable>", "tensor<128x64xf32, #l>");
-    let sums = "!ttg.memdesc<128x64xf32, #tm, #ttng.tensor_memory, mutable>";
+    let accumulator = "!ttg.memdesc<128x64xf32, #tm, #ttng.tensor_memory, mutable>";
     let factors = "!ttg.memdesc<128x64xf16, #sh, #smem>, !ttg.memdesc<64x64xf16, #sh, #smem>";
     let groups = format!(
         "    %second = ttg.local_alloc : () -> {phase}
@@ -75,15 +75,15 @@ fn in_groups() -> String {
       %first = arith.constant 0 : i32
       ttng.wait_barrier %bar, %first : {phase}
       ttng.wait_barrier %second, %first : {phase}
-      %made = ttng.tmem_load %acc : {sums} -> {result}
+      %made = ttng.tmem_load %acc : {accumulator} -> {result}
       ttg.warp_yield %made : {result}
     }}
-    partition0(%pa: !ttg.memdesc<128x64xf16, #sh, #smem>, %pb: !ttg.memdesc<64x64xf16, #sh, #smem>, %pacc: {sums}, %pbar: {phase}, %psecond: {phase}, %pmore: i1) num_warps(4) {{
+    partition0(%pa: !ttg.memdesc<128x64xf16, #sh, #smem>, %pb: !ttg.memdesc<64x64xf16, #sh, #smem>, %pacc: {accumulator}, %pbar: {phase}, %psecond: {phase}, %pmore: i1) num_warps(4) {{
       %no = arith.constant false
       %yes = arith.constant true
-      ttng.tc_gen5_mma %pa, %pb, %pacc, %no, %yes, %pbar[%yes], %psecond[%pmore] {{is_async}} : {factors}, {sums}, {phase}, {phase}
+      ttng.tc_gen5_mma %pa, %pb, %pacc, %no, %yes, %pbar[%yes], %psecond[%pmore] {{is_async}} : {factors}, {accumulator}, {phase}, {phase}
       ttg.warp_return
-    }} : ({factors}, {sums}, {phase}, {phase}, i1) -> {result}
+    }} : ({factors}, {accumulator}, {phase}, {phase}, i1) -> {result}
 "
     );
     format!("{}{groups}{}", &program[..ends[0]], &program[ends[1]..])
@@ -94,9 +94,9 @@ fn in_groups() -> String {
 fn products_arrive_at_their_mbarriers() {
     let target = target("h100");
     let kernel = program_kernel(&target, &in_groups()).unwrap_or_else(|error| panic!("{error}"));
-    let found = sums(&target, &kernel, 1).unwrap_or_else(|fault| panic!("{fault}"));
+    let found = accumulator(&target, &kernel, 1).unwrap_or_else(|fault| panic!("{fault}"));
     assert_eq!(found, expected(1));
-    let fault = sums(&target, &kernel, 0).unwrap_err();
+    let fault = accumulator(&target, &kernel, 0).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::NeverCompletes { .. }), "{fault}");
 }
 
@@ -105,13 +105,13 @@ fn sums_in_tensor_memory_are_those_of_all_products() {
     let target = target("h100");
     let kernel = program_kernel(&target, &program()).unwrap_or_else(|error| panic!("{error}"));
     for more in [0, 1] {
-        let found = sums(&target, &kernel, more).unwrap_or_else(|fault| panic!("{fault}"));
+        let found = accumulator(&target, &kernel, more).unwrap_or_else(|fault| panic!("{fault}"));
         assert_eq!(found, expected(2 + more));
     }
 }
 
 /// What the kernel leaves on the emulator.
-fn sums(target: &dyn Target, kernel: &Kernel, more: u64) -> Result<Vec<f32>, Fault> {
+fn accumulator(target: &dyn Target, kernel: &Kernel, more: u64) -> Result<Vec<f32>, Fault> {
     let [a, b] = [factor(128, 64, 7), factor(64, 64, 11)].map(|(_, bytes)| Given::Bytes(bytes));
     let (left, _) = run_block(target, kernel, &[a, b, Given::Empty(4 * 128 * 64)], &[more])?;
     Ok(left[2].chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect())

@@ -32,7 +32,7 @@ fn element(name: &str) -> Option<&'static str> {
 /// The registers of d, a and b of the row of a product of one warp, where there is one.
 fn row(name: &str) -> Option<[LinearLayout; 3]> {
     let row = rows("sm_90a").into_iter().find(|row| row.name == name)?;
-    Some(["a", "b", "d"].map(|wanted| register(&row, wanted).2.clone()))
+    Some(["a", "b", "d"].map(|required| register(&row, required).2.clone()))
 }
 
 fn same(found: &LinearLayout, published: Option<&LinearLayout>, what: &str) {

@@ -1,8 +1,8 @@
 //! The virtual device behind the framework's trait.
 
 use tilewright_plugin::{
-    Artifact, Device, DeviceBuffer, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, HandleTable,
-    LoadedCode,
+    Artifact, Device, DeviceBuffer, DeviceError, Emit, HandleTable, KernelMetadata, LaunchArgument, LaunchRequest,
+    Launched, LoadedCode,
 };
 use tilewright_target::{Instruction, TargetDescription};
 

@@ -107,7 +107,7 @@ fn rules(body: &Body, op: Op, layouts: &LayoutCache<'_>, machine: &LaunchConfig<
     if operation.is_dot() {
         let plan = product(body, op, machine).map_err(|error| error.to_string())?;
         let [a, b] = &plan.factors;
-        for (held, planned) in operands.iter().zip([a.as_ref(), b.as_ref(), Some(&plan.sums)]) {
+        for (held, planned) in operands.iter().zip([a.as_ref(), b.as_ref(), Some(&plan.accumulator)]) {
             if planned.is_some_and(|planned| Some(planned) != held.as_ref()) {
                 return Err(format!("an operand is in {held:?}, and planned is {planned:?}"));
             }
@@ -126,7 +126,12 @@ fn rules(body: &Body, op: Op, layouts: &LayoutCache<'_>, machine: &LaunchConfig<
 
 /// Programs of the full data whose names end so, which say their layouts, are left as they are once vendors' words are
 /// neutral ones.
-pub fn stay(context: PlanContext<'_>, families: &dyn Families, (dialects, imports): (&Dialects, &Imports), endings: &[&str]) {
+pub fn stay(
+    context: PlanContext<'_>,
+    families: &dyn Families,
+    (dialects, imports): (&Dialects, &Imports),
+    endings: &[&str],
+) {
     let folder = shared_data::path("kernels/ttgir");
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     for path in entries.map(|entry| entry.unwrap().path()) {

@@ -73,9 +73,9 @@ impl Case {
         let context = PlanContext::of(target.description());
         let context = if self.tiles { context.with_instructions(target.instructions()) } else { context };
         let context = self.scratch.map_or(context, |bytes| context.with_scratch(bytes));
-        let (plans, closed) = candidates(&src, &dst, self.bits, context).unwrap();
+        let (plans, rejected) = candidates(&src, &dst, self.bits, context).unwrap();
         let plan = plans.into_iter().find(|plan| plan.path == self.path);
-        let plan = plan.unwrap_or_else(|| panic!("{}: {closed:?}", self.name));
+        let plan = plan.unwrap_or_else(|| panic!("{}: {rejected:?}", self.name));
         assert_eq!(
             self.tiles,
             plan.stats.counts.matrix_stores + plan.stats.counts.matrix_loads > 0,

@@ -67,8 +67,8 @@ pub fn tiled(case: &ProgramCase, text: &str, [m, n, k]: [u64; 3], depth: u64) ->
     let text = text.replace("(32,64,?):(1,?,32)", &format!("({k},{n},?):(1,?,{k})"));
     let text = text.replace("(64,64):(?,1)", &format!("({m},{n}):(?,1)"));
     let text = text.replace("muli %row, %c64", &format!("muli %row, %c{m}"));
-    let turns = format!("%turns = arith.constant {} : i32", depth / k);
-    let text = text.replace("%turns = arith.divsi %k, %c32 : i32", &turns);
+    let iterations = format!("%turns = arith.constant {} : i32", depth / k);
+    let text = text.replace("%turns = arith.divsi %k, %c32 : i32", &iterations);
     let text = text.replace("muli %column, %c64", &format!("muli %column, %c{n}"));
     let sizes = [16, 32, 64, 128].map(|size| format!("    %c{size} = arith.constant {size} : i32\n")).concat();
     let text = text.replace("    %c32 = arith.constant 32 : i32\n    %c64 = arith.constant 64 : i32\n", &sizes);

@@ -16,12 +16,14 @@ pub fn executed(
         Direction::Store => {
             proven_case(store_case(layout, memory, bits, &plan), context, "stores").counts.wavefronts_stored
         }
-        Direction::Load => proven_case(load_case(layout, memory, bits, &plan), context, "loads").counts.wavefronts_loaded,
+        Direction::Load => {
+            proven_case(load_case(layout, memory, bits, &plan), context, "loads").counts.wavefronts_loaded
+        }
     }
 }
 
 /// Runs all accesses of a candidate: what is executed is what was promised.
-pub fn prove(candidate: &SharedLayoutCandidate, accessors: &[Accessor], bits: u32, context: PlanContext<'_>) {
+pub fn check(candidate: &SharedLayoutCandidate, accessors: &[Accessor], bits: u32, context: PlanContext<'_>) {
     for (accessor, stats) in accessors.iter().zip(&candidate.accessors) {
         let fetched = candidate.fetch.as_ref().filter(|_| accessor.copy.is_some()).map(|fetch| &fetch.layout);
         let layout = fetched.unwrap_or(&accessor.layout);

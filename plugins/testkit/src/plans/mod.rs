@@ -93,10 +93,7 @@ pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
             others,
         ));
         let kernel = load_kernel(&src, &memory, 16, &load).expect("a kernel");
-        plans.push((
-            Planned::new(&format!("load {name}"), kernel, load.stats.counts, load.stats.shared_bits),
-            others,
-        ));
+        plans.push((Planned::new(&format!("load {name}"), kernel, load.stats.counts, load.stats.shared_bits), others));
     }
     plans
 }

@@ -120,9 +120,9 @@ fn summary(rows: &[Compared]) {
     let mut kinds: BTreeMap<(&str, &str), [f64; 5]> = BTreeMap::new();
     for row in rows {
         let (ours, tritons) = (row.ours.price(FROZEN), row.tritons.price(FROZEN));
-        let sums = kinds.entry((&row.target, &row.paths[1])).or_default();
+        let accumulator = kinds.entry((&row.target, &row.paths[1])).or_default();
         let one = [ours < tritons, ours == tritons, ours > tritons].map(|holds| f64::from(u8::from(holds)));
-        for (sum, value) in sums.iter_mut().zip([one[0], one[1], one[2], ours, tritons]) {
+        for (sum, value) in accumulator.iter_mut().zip([one[0], one[1], one[2], ours, tritons]) {
             *sum += value;
         }
     }

@@ -57,7 +57,7 @@ pub fn problems(rows: &[Row], target: &dyn Target) -> Vec<Question> {
 
 /// Runs all reductions of the list on each target. A kernel that targets have alike, on banks that they have alike, is
 /// run once.
-pub fn prove_all(rows: &[Row], targets: &[&dyn Target]) {
+pub fn check_all(rows: &[Row], targets: &[&dyn Target]) {
     let mut proven = BTreeSet::new();
     for &target in targets {
         let banks = target.description().shared.banks.iter();

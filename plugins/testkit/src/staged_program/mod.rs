@@ -49,7 +49,7 @@ pub struct Staged {
     /// The stages that the loop itself asks for.
     pub said: Option<u32>,
     /// Turns, where the text says how many.
-    pub turns: Option<u32>,
+    pub iterations: Option<u32>,
     /// The number of its first turn.
     pub begin: i32,
     /// By how much its counter grows.
@@ -104,7 +104,7 @@ impl Staged {
             turned: None,
             stores: false,
             said: None,
-            turns: None,
+            iterations: None,
             begin: 0,
             step: 1,
             short: 0,
@@ -114,7 +114,7 @@ impl Staged {
     pub fn text(&self) -> String {
         let Self { loaded, read, lanes, begin, step, short, .. } = self;
         let next = "%next = tt.addptr %at, %sizes : tensor<32x32x!tt.ptr<i32>, #p>, tensor<32x32xi32, #p>";
-        let turn = "%from0 = arith.constant BEGIN : i32
+        let iteration = "%from0 = arith.constant BEGIN : i32
       %past = arith.subi %k, %from0 : i32
       %stride = arith.constant STEP : i32
       %turn = arith.divsi %past, %stride : i32"
@@ -122,13 +122,13 @@ impl Staged {
             .replace("STEP", &step.to_string());
         let number = match self.from {
             From::Carried => String::new(),
-            From::Counter => format!("{turn}\n      %number = arith.muli %turn, %size : i32"),
+            From::Counter => format!("{iteration}\n      %number = arith.muli %turn, %size : i32"),
             From::Loaded => format!(
-                "{turn}\n      %entry = tt.addptr %numbers, %turn : !tt.ptr<i32>, i32
+                "{iteration}\n      %entry = tt.addptr %numbers, %turn : !tt.ptr<i32>, i32
       %found = tt.load %entry : !tt.ptr<i32>\n      %number = arith.muli %found, %size : i32"
             ),
             From::Quotient => format!(
-                "{turn}\n      %less = arith.divsi %turn, %one : i32\n      %number = arith.muli %less, %size : i32"
+                "{iteration}\n      %less = arith.divsi %turn, %one : i32\n      %number = arith.muli %less, %size : i32"
             ),
         };
         let places = match self.from {
@@ -165,7 +165,8 @@ impl Staged {
         let second = second.replace("MASK", mask);
         let store = if self.stores { "tt.store %to, %sum : tensor<32x32x!tt.ptr<i32>, #r>" } else { "" };
         let said = self.said.map_or_else(String::new, |stages| format!(" {{tt.num_stages = {stages} : i32}}"));
-        let (bound, other) = (self.turns.map(|turns| begin + step * turns as i32), self.other.unwrap_or(0));
+        let (bound, other) =
+            (self.iterations.map(|iterations| begin + step * iterations as i32), self.other.unwrap_or(0));
         let end = match bound {
             Some(bound) => format!("%end = arith.constant {bound} : i32"),
             None => "%span = arith.muli %n, %by : i32
@@ -249,19 +250,19 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
     }
 
     /// Runs a kernel for so many turns, with so many rows of each tile that are there: it must leave what plain arithmetic says.
-    pub fn run(&self, target: &dyn Target, kernel: &Kernel, turns: usize, rows: usize) -> Result<Counts, Fault> {
+    pub fn run(&self, target: &dyn Target, kernel: &Kernel, iterations: usize, rows: usize) -> Result<Counts, Fault> {
         let of = |place: usize| (place as u32).wrapping_mul(0x9e37_79b9) >> 8;
         let numbers: Vec<u32> = (0..2 * TILES * TILE).map(of).collect();
         // The tile that a turn loads, where it loads its number.
-        let order: Vec<u32> = (0..TILES as u32).map(|turn| (turn * 3) % TILES as u32).collect();
+        let order: Vec<u32> = (0..TILES as u32).map(|iteration| (iteration * 3) % TILES as u32).collect();
         let bytes = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
         let buffers = [bytes(&numbers), vec![0; 8 * TILE], bytes(&order)].map(Given::Bytes);
-        let (left, report) = run_block(target, kernel, &buffers, &[rows as u64, turns as u64, 1])?;
+        let (left, report) = run_block(target, kernel, &buffers, &[rows as u64, iterations as u64, 1])?;
         let found = &left[1];
         for place in 0..TILE {
             let (mut sum, mut kept) = (0u32, 0u32);
-            for (turn, &listed) in order.iter().enumerate().take(turns) {
-                let tile = if self.from == From::Loaded { listed as usize } else { turn };
+            for (iteration, &listed) in order.iter().enumerate().take(iterations) {
+                let tile = if self.from == From::Loaded { listed as usize } else { iteration };
                 let is_there = self.other.is_none() || place / 32 < rows;
                 let of = |from: usize| if is_there { numbers[from] } else { self.other.unwrap_or(0) };
                 let own = of(tile * TILE + place);
@@ -277,9 +278,9 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
                 kept = kept.wrapping_add(own);
             }
             let at = |place: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| found[4 * place + byte]));
-            assert_eq!(at(place), sum, "element {place} after {turns} turns");
+            assert_eq!(at(place), sum, "element {place} after {iterations} turns");
             if self.twice {
-                assert_eq!(at(TILE + place), kept, "element {place} after {turns} turns");
+                assert_eq!(at(TILE + place), kept, "element {place} after {iterations} turns");
             }
         }
         Ok(report.counts)
@@ -289,11 +290,14 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
     pub fn is_right(&self, target: &dyn Target) {
         for stages in 1..=4 {
             let compiled = self.compiled(target, Some(stages));
-            let turns: Vec<usize> = self.turns.map_or_else(|| vec![0, 1, 2, 3, 7], |turns| vec![turns as usize]);
-            for turns in turns {
+            let iterations: Vec<usize> =
+                self.iterations.map_or_else(|| vec![0, 1, 2, 3, 7], |iterations| vec![iterations as usize]);
+            for iterations in iterations {
                 for rows in if self.other.is_some() { vec![0, 17, 32] } else { vec![32] } {
-                    let ran = self.run(target, &compiled.kernel, turns, rows);
-                    ran.unwrap_or_else(|fault| panic!("{stages} stages, {turns} turns: {fault}\n{}", compiled.text));
+                    let ran = self.run(target, &compiled.kernel, iterations, rows);
+                    ran.unwrap_or_else(|fault| {
+                        panic!("{stages} stages, {iterations} turns: {fault}\n{}", compiled.text)
+                    });
                 }
             }
         }

@@ -75,9 +75,9 @@ pub fn predict(block: &Block, target: &TargetDescription) -> Result<Prediction, 
     // What is still on its way at the end is waited for.
     let latency = spent.latency + spent.ahead.all() + spent.products;
     let of_unit = block.blocks.div_ceil(u64::from(machine.stats.compute_units).max(1));
-    let turns = of_unit.div_ceil(resident.blocks.max(1));
+    let iterations = of_unit.div_ceil(resident.blocks.max(1));
     let (pipe, busiest) = spent.pipes.busiest();
-    let (by_pipe, by_latency) = (of_unit as f64 * busiest, turns as f64 * latency);
+    let (by_pipe, by_latency) = (of_unit as f64 * busiest, iterations as f64 * latency);
     let beside = of_unit as f64 * (spent.pipes.sum() - busiest) + by_pipe.min(by_latency);
     Ok(Prediction {
         cycles: by_pipe.max(by_latency) + NOT_HIDDEN * beside,

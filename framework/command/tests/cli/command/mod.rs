@@ -46,20 +46,20 @@ pub fn shell(line: &str, folder: &Path) -> Command {
 }
 
 /// The streams of a program that has ended, as text.
-pub struct Said {
+pub struct Printed {
     pub code: Option<i32>,
     pub out: String,
     pub err: String,
 }
 
-pub fn said(output: &Output) -> Said {
+pub fn printed(output: &Output) -> Printed {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
-    Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    Printed { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
 }
 
 /// Runs a command to its end.
-pub fn run(command: &mut Command) -> Said {
-    said(&command.output().expect("a program that starts"))
+pub fn run(command: &mut Command) -> Printed {
+    printed(&command.output().expect("a program that starts"))
 }
 
 /// The answers of `tilewright batch` to lines that it reads from standard input.
@@ -70,9 +70,9 @@ pub fn batch(lines: impl Into<String>) -> Vec<Json> {
     let (mut input, lines) = (process.stdin.take().expect("standard input"), lines.into());
     // Written aside: it answers while it reads.
     let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
-    let said = said(&process.wait_with_output().expect("batch"));
+    let printed = printed(&process.wait_with_output().expect("batch"));
     writer.join().expect("no panic").expect("all was read");
-    json_lines(said.ok())
+    json_lines(printed.ok())
 }
 
 /// Questions as the lines of a batch.
@@ -85,7 +85,7 @@ pub fn json_lines(text: &str) -> Vec<Json> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-impl Said {
+impl Printed {
     /// The output of a command that succeeds, without a word on standard error.
     #[track_caller]
     pub fn ok(&self) -> &str {

@@ -11,10 +11,10 @@ fn format(name: &str) -> Format {
     }
 }
 
-fn summed(summation: Summation, [factors, sums]: [&str; 2], k: u32) -> Summed {
-    let sum = Sum::named(sums).unwrap_or(Sum::F32);
+fn summed(summation: Summation, [factors, accumulator]: [&str; 2], k: u32) -> Summed {
+    let sum = Sum::named(accumulator).unwrap_or(Sum::F32);
     let numerics = Numerics { summation, nan_is_all_ones: true, evidence: Evidence::Assumed, source: String::new() };
-    Summed { sum, a: format(factors), b: format(factors), c: format(sums), numerics, k }
+    Summed { sum, a: format(factors), b: format(factors), c: format(accumulator), numerics, k }
 }
 
 const fn aligned(group: u32, fraction: u32) -> Summation {

@@ -8,7 +8,9 @@ mod proxies;
 mod queues;
 
 use emulator_target::{kernel, target};
-use tilewright_emulator::{Argument, Call, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, SemanticsTable, RunLimits};
+use tilewright_emulator::{
+    Argument, Call, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, RunLimits, SemanticsTable,
+};
 use tilewright_kernel::Queue;
 
 /// Each lane's word goes to its address, on the queue of copies.

@@ -59,11 +59,7 @@ fn run() -> Result<(), Box<dyn Error>> {
 fn ask(session: &Session, target: &str) -> Result<(), Box<dyn Error>> {
     let few = session.catalogue().get(target)?.lanes.default / 8;
     let layout = |text: String| -> Result<_, Box<dyn Error>> {
-        Ok(LayoutRequest::from_text(&format!("#ttg.blocked<{{{text}}}>"))?.resolve(
-            session,
-            Some(target),
-            &[32, 32],
-        )?)
+        Ok(LayoutRequest::from_text(&format!("#ttg.blocked<{{{text}}}>"))?.resolve(session, Some(target), &[32, 32])?)
     };
     let rows =
         layout(format!("sizePerThread = [1, 4], threadsPerWarp = [{few}, 8], warpsPerCTA = [4, 1], order = [1, 0]"))?;

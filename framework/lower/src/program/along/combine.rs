@@ -4,7 +4,7 @@ use tilewright_kernel::{Builder, Value};
 use tilewright_tile::{Block, Body, Op};
 
 use super::super::error::{LowerError, Lowered, Reason};
-use super::super::held::Registers;
+use super::super::lowered::Registers;
 use super::super::lowering::Lowering;
 use super::sides;
 use tilewright_layout::Dim;

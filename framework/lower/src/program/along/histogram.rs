@@ -22,7 +22,7 @@ pub(in super::super) fn histogram(lowering: &mut Lowering<'_>, op: Op) -> Lowere
     let counters = lowering.builder.shared_buffer(4 * bins, 4);
     cleared(lowering, counters, bins);
     lowering.builder.barrier(Scope::Block);
-    let acts = lowering.acts(&tensor.layout);
+    let active = lowering.active(&tensor.layout);
     let idle = idle_registers(&tensor.layout) as usize;
     let one = lowering.builder.i32(1);
     for (register, &value) in tensor.values.iter().enumerate().filter(|(register, _)| register & idle == 0) {
@@ -35,7 +35,7 @@ pub(in super::super) fn histogram(lowering: &mut Lowering<'_>, op: Op) -> Lowere
             None
         };
         let number = builder.cast(if ty.bits() < 32 { Cast::ExtendU } else { Cast::Truncate }, value, WORD);
-        let mut predicate = acts;
+        let mut predicate = active;
         for more in below.into_iter().chain(masks.as_ref().map(|masks| masks[register])) {
             predicate = super::super::memory::both(builder, predicate, Some(more));
         }

@@ -7,7 +7,7 @@ use tilewright_plan::movement;
 use tilewright_tile::Op;
 
 use super::super::error::{LowerError, Reason};
-use super::super::held::{Held, Registers};
+use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::combine::Tuples;
 
@@ -33,9 +33,9 @@ pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(
             lowering.hold_found(result, values[0]);
             continue;
         }
-        let wanted = lowering.layout_of(result).map_err(at)?;
-        let values = lowering.convert(&Registers::new(from.clone(), values), &wanted).map_err(at)?;
-        lowering.hold(result, Held::Tensor(Registers::new(wanted, values)));
+        let required = lowering.layout_of(result).map_err(at)?;
+        let values = lowering.convert(&Registers::new(from.clone(), values), &required).map_err(at)?;
+        lowering.hold(result, LoweredValue::Tensor(Registers::new(required, values)));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use tilewright_plan::movement::{self, ScanDirection};
 use tilewright_tile::{Attribute, Op};
 
 use super::super::error::{LowerError, Reason};
-use super::super::held::{Held, Registers};
+use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::combine::Tuples;
 
@@ -24,9 +24,9 @@ pub(in super::super) fn scanned(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let results = tuples.through(lowering, |builder, words, combine| plan.emit(builder, words, combine))?;
     for (number, values) in results.into_iter().enumerate() {
         let result = lowering.result(op, number).map_err(at)?;
-        let wanted = lowering.layout_of(result).map_err(at)?;
-        let values = lowering.convert(&Registers::new(layout.clone(), values), &wanted).map_err(at)?;
-        lowering.hold(result, Held::Tensor(Registers::new(wanted, values)));
+        let required = lowering.layout_of(result).map_err(at)?;
+        let values = lowering.convert(&Registers::new(layout.clone(), values), &required).map_err(at)?;
+        lowering.hold(result, LoweredValue::Tensor(Registers::new(required, values)));
     }
     Ok(())
 }

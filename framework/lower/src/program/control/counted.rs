@@ -15,7 +15,7 @@ pub(in super::super) fn counted(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let bounds = bounds.map_err(at)?;
     let [from, to, step] = [bounds[0], bounds[1], bounds[2]];
     let unsigned = lowering.attribute(op, "unsignedCmp").is_some();
-    let turns = turns(lowering, [from, to, step], unsigned);
+    let iterations = iterations(lowering, [from, to, step], unsigned);
     let initial = operation.operand_group(3).to_vec();
     let region = operation.regions.first().copied().ok_or_else(|| at(Reason::malformed("it has no body")))?;
     let block = lowering.only_block(region).map_err(at)?;
@@ -32,12 +32,12 @@ pub(in super::super) fn counted(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let given = lowering.flat(&given, &arguments[1..]).map_err(at)?;
     let inner = lowering.builder.end_region(&given);
     let (zero, one) = (lowering.builder.i32(0), lowering.builder.i32(1));
-    let values = lowering.builder.for_loop(zero, turns, one, &carried, inner);
+    let values = lowering.builder.for_loop(zero, iterations, one, &carried, inner);
     lowering.hold_flat(&mut values.into_iter(), &operation.results, &likes, true).map_err(at)
 }
 
 /// How often the loop turns, as `i32`: none where it does not begin. More than 2^32 turns are not counted.
-fn turns(lowering: &mut Lowering<'_>, [from, to, step]: [Value; 3], unsigned: bool) -> Value {
+fn iterations(lowering: &mut Lowering<'_>, [from, to, step]: [Value; 3], unsigned: bool) -> Value {
     let builder = &mut lowering.builder;
     let ty = builder.type_of(from);
     let span = builder.binary(Binary::Sub, to, from);
@@ -49,19 +49,19 @@ fn turns(lowering: &mut Lowering<'_>, [from, to, step]: [Value; 3], unsigned: bo
     let zero = builder.constant(ty, 0);
     let has_rest = builder.compare(Compare::Ne, rest, zero);
     let more = builder.binary(Binary::Add, whole, one);
-    let turns = builder.select(has_rest, more, whole);
+    let iterations = builder.select(has_rest, more, whole);
     let begins = builder.compare(if unsigned { Compare::LtU } else { Compare::LtS }, from, to);
-    let turns = builder.select(begins, turns, zero);
+    let iterations = builder.select(begins, iterations, zero);
     let cast = if ty.bits() < 32 { Cast::ExtendU } else { Cast::Truncate };
-    builder.cast(cast, turns, Type::Scalar(Element::I32))
+    builder.cast(cast, iterations, Type::Scalar(Element::I32))
 }
 
 /// The index of a turn.
-fn index(lowering: &mut Lowering<'_>, turn: Value, from: Value, step: Value) -> Value {
+fn index(lowering: &mut Lowering<'_>, iteration: Value, from: Value, step: Value) -> Value {
     let builder = &mut lowering.builder;
     let ty = builder.type_of(from);
     let cast = if ty.bits() < 32 { Cast::Truncate } else { Cast::ExtendU };
-    let turn = builder.cast(cast, turn, ty);
-    let moved = builder.binary(Binary::Mul, turn, step);
+    let iteration = builder.cast(cast, iteration, ty);
+    let moved = builder.binary(Binary::Mul, iteration, step);
     builder.binary(Binary::Add, from, moved)
 }

@@ -7,7 +7,7 @@ use tilewright_layout::Dim;
 use tilewright_tile as tile;
 
 use super::super::error::{Lowered, Reason};
-use super::super::held::{Described, Held, Registers, Slab};
+use super::super::lowered::{Described, LoweredValue, Registers, Slab};
 use super::super::lowering::Lowering;
 use super::super::types::carrier;
 
@@ -20,23 +20,23 @@ impl Lowering<'_> {
                 all.extend_from_slice(&self.as_pending(value, like)?);
                 continue;
             }
-            match self.held(value)?.clone() {
-                Held::Scalar(value) => all.push(value),
-                Held::Tensor(_) => {
+            match self.lowered(value)?.clone() {
+                LoweredValue::Scalar(value) => all.push(value),
+                LoweredValue::Tensor(_) => {
                     let layout = self.layout_of(like)?;
                     all.extend_from_slice(&self.spread(value, &layout)?);
                 }
-                Held::Memory(slab) if slab.at.iter().all(|&at| at == 0) => all.push(slab.pointer),
+                LoweredValue::Memory(slab) if slab.at.iter().all(|&at| at == 0) => all.push(slab.pointer),
                 // Regions that come to it may have different parts, of which no pointer tells.
-                Held::Memory(_) => {
+                LoweredValue::Memory(_) => {
                     return Err(Reason::unsupported("a part of a tensor in memory that regions hand on"));
                 }
-                Held::Descriptor(of) => {
-                    all.extend([of.pointer, of.acts]);
+                LoweredValue::Descriptor(of) => {
+                    all.extend([of.pointer, of.active]);
                     all.extend(of.sizes.iter().chain(&of.strides));
                 }
-                Held::Token => {}
-                Held::Pending(_) => return Err(Reason::malformed("a product that nobody has waited for")),
+                LoweredValue::Token => {}
+                LoweredValue::Pending(_) => return Err(Reason::malformed("a product that nobody has waited for")),
             }
         }
         Ok(all)
@@ -47,53 +47,55 @@ impl Lowering<'_> {
         &mut self,
         values: &mut impl Iterator<Item = Value>,
         targets: &[tile::Value],
-        like: &[Held],
+        like: &[LoweredValue],
         are_uniform: bool,
     ) -> Lowered<()> {
         let missing = || Reason::malformed("a region gives fewer values than are expected");
         for (number, &target) in targets.iter().enumerate() {
-            if let Some(held) = self.pending.held(target, values) {
-                self.hold(target, held);
+            if let Some(lowered) = self.pending.lowered(target, values) {
+                self.hold(target, lowered);
                 continue;
             }
-            let held = match like.get(number) {
-                Some(Held::Descriptor(of)) => Held::Descriptor(Described {
+            let lowered = match like.get(number) {
+                Some(LoweredValue::Descriptor(of)) => LoweredValue::Descriptor(Described {
                     pointer: values.next().ok_or_else(missing)?,
-                    acts: values.next().ok_or_else(missing)?,
+                    active: values.next().ok_or_else(missing)?,
                     sizes: values.by_ref().take(of.sizes.len()).collect(),
                     strides: values.by_ref().take(of.strides.len()).collect(),
                     // Of what comes later nothing is known.
                     last_multiple: 1,
                     pads_with_nan: of.pads_with_nan,
                 }),
-                Some(Held::Token) => Held::Token,
-                _ if self.body.ty(target).as_memory().is_some() => {
-                    Held::Memory(Slab { pointer: values.next().ok_or_else(missing)?, at: SmallVec::new(), part: None })
-                }
+                Some(LoweredValue::Token) => LoweredValue::Token,
+                _ if self.body.ty(target).as_memory().is_some() => LoweredValue::Memory(Slab {
+                    pointer: values.next().ok_or_else(missing)?,
+                    at: SmallVec::new(),
+                    part: None,
+                }),
                 _ if self.body.ty(target).as_tensor().is_some() => {
                     let layout = self.layout_of(target)?;
                     let registers = 1usize << layout.in_bits(Dim::REGISTER);
                     let own: Vec<Value> = values.by_ref().take(registers).collect();
-                    Held::Tensor(Registers::new(layout, own))
+                    LoweredValue::Tensor(Registers::new(layout, own))
                 }
-                _ if matches!(self.body.ty(target), tile::TileType::Token) => Held::Token,
+                _ if matches!(self.body.ty(target), tile::TileType::Token) => LoweredValue::Token,
                 _ => {
                     let value = values.next().ok_or_else(missing)?;
                     if are_uniform {
                         self.hold_uniform(target, value);
                         continue;
                     }
-                    Held::Scalar(value)
+                    LoweredValue::Scalar(value)
                 }
             };
-            self.hold(target, held);
+            self.hold(target, lowered);
         }
         Ok(())
     }
 
     /// What values stand for.
-    pub(super) fn likes(&self, values: &[tile::Value]) -> Lowered<Vec<Held>> {
-        values.iter().map(|&value| self.held(value).cloned()).collect()
+    pub(super) fn likes(&self, values: &[tile::Value]) -> Lowered<Vec<LoweredValue>> {
+        values.iter().map(|&value| self.lowered(value).cloned()).collect()
     }
 
     /// The types of kernel values that stand for a value of the program, by its type alone.

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use tilewright_tile::op::name::ttg;
 
 use crate::program::error::{Lowered, Reason};
-use crate::program::held::{Held, Slab};
+use crate::program::lowered::{LoweredValue, Slab};
 use crate::program::lowering::Lowering;
 use tilewright_kernel::{Cast, Element, MemorySpace, Type, Value};
 use tilewright_tile::{self as tile, Op, ValueOrigin};
@@ -19,7 +19,7 @@ pub(super) fn given(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         if can_be_made(lowering, value) || lowering.groups.passed.contains_key(&value) {
             continue;
         }
-        let Held::Scalar(scalar) = *lowering.held(value)? else {
+        let LoweredValue::Scalar(scalar) = *lowering.lowered(value)? else {
             return Err(Reason::unsupported("a tensor that groups of warps take from before"));
         };
         let ty = lowering.builder.type_of(scalar);
@@ -51,10 +51,12 @@ pub(super) fn taken(lowering: &mut Lowering<'_>, op: Op, arguments: &[tile::Valu
             }
             None => {
                 made(lowering, value)?;
-                let held = lowering.held(value)?.clone();
-                match held {
-                    Held::Scalar(scalar) if lowering.is_uniform(scalar) => lowering.hold_uniform(argument, scalar),
-                    held => lowering.hold(argument, held),
+                let lowered = lowering.lowered(value)?.clone();
+                match lowered {
+                    LoweredValue::Scalar(scalar) if lowering.is_uniform(scalar) => {
+                        lowering.hold_uniform(argument, scalar)
+                    }
+                    lowered => lowering.hold(argument, lowered),
                 }
             }
         }
@@ -99,8 +101,8 @@ fn made(lowering: &mut Lowering<'_>, value: tile::Value) -> Lowered<()> {
     let ValueOrigin::Result(op, _) = body.origin(value) else { return Ok(()) };
     if let Some(&buffer) = lowering.buffers.get(&value) {
         let pointer = lowering.builder.shared_address(buffer);
-        lowering.told.allocations.push(pointer);
-        lowering.hold(value, Held::Memory(Slab { pointer, at: SmallVec::new(), part: None }));
+        lowering.annotations.allocations.push(pointer);
+        lowering.hold(value, LoweredValue::Memory(Slab { pointer, at: SmallVec::new(), part: None }));
         return Ok(());
     }
     for operand in body.op(op).operands.clone() {

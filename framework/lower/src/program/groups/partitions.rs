@@ -5,7 +5,7 @@ use super::own;
 use super::state::Groups;
 use crate::program::asynchronous;
 use crate::program::error::{LowerError, Lowered, Reason};
-use crate::program::held::{Held, Registers};
+use crate::program::lowered::{LoweredValue, Registers};
 use crate::program::lowering::Lowering;
 use crate::program::pending;
 use crate::shared_memory::ALL_GROUPS;
@@ -159,18 +159,20 @@ pub(crate) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Result<(), Lower
     let results = body.op(op).results.clone();
     let given = end.map_or_else(Vec::new, |end| body.op(end).operands.to_vec());
     for (&result, given) in results.iter().zip(given) {
-        let held = passed_on(lowering, given, result).map_err(at)?;
-        lowering.hold(result, held);
+        let lowered = passed_on(lowering, given, result).map_err(at)?;
+        lowering.hold(result, lowered);
     }
     Ok(())
 }
 
 /// What a region gives, as the result of the operation is.
-fn passed_on(lowering: &mut Lowering<'_>, given: tile::Value, result: tile::Value) -> Lowered<Held> {
-    let Held::Tensor(tensor) = lowering.held(given)?.clone() else { return lowering.held(given).cloned() };
+fn passed_on(lowering: &mut Lowering<'_>, given: tile::Value, result: tile::Value) -> Lowered<LoweredValue> {
+    let LoweredValue::Tensor(tensor) = lowering.lowered(given)?.clone() else {
+        return lowering.lowered(given).cloned();
+    };
     let layout = lowering.layout_of(result)?;
     let values = lowering.convert(&tensor, &layout)?;
-    Ok(Held::Tensor(Registers { layout, values }))
+    Ok(LoweredValue::Tensor(Registers { layout, values }))
 }
 
 impl Lowering<'_> {

@@ -6,7 +6,7 @@ use tilewright_kernel::{
 use tilewright_tile::{self as tile, Op};
 
 use super::super::error::{Lowered, Reason};
-use super::super::held::{Held, Registers};
+use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::super::places::idle_registers;
 use super::super::types::{integer, native, stored};
@@ -247,7 +247,7 @@ fn each(
     let layout = lowering.layout_of(pointer)?;
     let all = operands.iter().map(|&operand| lowering.spread(operand, &layout)).collect::<Lowered<Vec<_>>>()?;
     let masks = mask.map(|mask| lowering.spread(mask, &layout)).transpose()?;
-    let acts = lowering.acts(&layout);
+    let active = lowering.active(&layout);
     let idle = idle_registers(&layout) as usize;
     let mut old: Vec<Value> = Vec::with_capacity(all[0].len());
     for register in 0..all[0].len() {
@@ -256,12 +256,12 @@ fn each(
             continue;
         }
         let values: Vec<Value> = all.iter().map(|values| values[register]).collect();
-        let predicate = both(&mut lowering.builder, acts, masks.as_ref().map(|masks| masks[register]));
+        let predicate = both(&mut lowering.builder, active, masks.as_ref().map(|masks| masks[register]));
         old.push(act(lowering, &values, predicate));
     }
     if let Some(result) = result {
-        let old = lowering.handed_out(&layout, acts, &old)?;
-        lowering.hold(result, Held::Tensor(Registers::new(layout, old)));
+        let old = lowering.handed_out(&layout, active, &old)?;
+        lowering.hold(result, LoweredValue::Tensor(Registers::new(layout, old)));
     }
     Ok(())
 }

@@ -87,9 +87,9 @@ fn unit_steps(layout: &LinearLayout, axis: usize, most: u32) -> Vec<u32> {
     let registers = layout.columns_of(Dim::REGISTER);
     let mut steps = Vec::new();
     for bit in 0..most.min(outs.bits_of(Dim::tensor(axis))) {
-        let wanted = 1u64 << (shift + bit);
-        let touching = layout.columns().iter().filter(|&&column| column & wanted != 0).count();
-        match registers.iter().position(|&column| column == wanted) {
+        let required = 1u64 << (shift + bit);
+        let touching = layout.columns().iter().filter(|&&column| column & required != 0).count();
+        match registers.iter().position(|&column| column == required) {
             Some(own) if touching == 1 => steps.push(own as u32),
             _ => break,
         }

@@ -7,7 +7,7 @@ use tilewright_layout::LinearLayout;
 use tilewright_tile::{self as tile, Op};
 
 use super::super::error::{Lowered, Reason};
-use super::super::held::{Held, Registers};
+use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::super::types::stored;
 use super::Groups;
@@ -30,7 +30,7 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
     }
     let layout = lowering.result_layout(op)?;
     let tensor = loaded(lowering, op, pointer, (layout, ty))?;
-    lowering.give(op, Held::Tensor(tensor))
+    lowering.give(op, LoweredValue::Tensor(tensor))
 }
 
 /// Loads through a tensor of pointers, with the operation's `mask` and `other`, into a layout.
@@ -56,7 +56,7 @@ pub(in super::super) fn loaded(
         let vector = Groups::vector(element, group.len());
         // Registers that hold the same are loaded once.
         let problem = (addresses[first], predicate);
-        let found = known.iter().find(|(asked, _)| *asked == problem).map(|&(_, loaded)| loaded);
+        let found = known.iter().find(|(requested, _)| *requested == problem).map(|&(_, loaded)| loaded);
         let loaded = found.unwrap_or_else(|| {
             let loaded = one(&mut lowering.builder, addresses[first], vector, predicate);
             known.push((problem, loaded));

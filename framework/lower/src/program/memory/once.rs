@@ -12,12 +12,12 @@ use super::load::from_memory;
 use super::store::to_memory;
 
 impl Lowering<'_> {
-    /// The registers of a tensor where those that act ([`Lowering::acts`]) have their values: other threads get them
+    /// The registers of a tensor where those that act ([`Lowering::active`]) have their values: other threads get them
     /// through shared memory, other registers of the same thread from the one that stands for them.
     pub(in super::super) fn handed_out(
         &mut self,
         layout: &LinearLayout,
-        acts: Option<Value>,
+        active: Option<Value>,
         values: &[Value],
     ) -> Lowered<Vec<Value>> {
         if idle_threads(layout) == 0 {
@@ -43,7 +43,13 @@ impl Lowering<'_> {
         for (&place, &value) in places.iter().zip(values) {
             let word = to_memory(&mut self.builder, value);
             let alignment = element.bits() / 8;
-            self.builder.effect(KernelOp::Store { pointer: place, value: word, predicate: acts, offset: 0, alignment });
+            self.builder.effect(KernelOp::Store {
+                pointer: place,
+                value: word,
+                predicate: active,
+                offset: 0,
+                alignment,
+            });
         }
         self.builder.barrier(Scope::Block);
         Ok(places.iter().map(|&place| self.loaded(place, element, ty)).collect())

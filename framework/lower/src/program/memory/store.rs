@@ -32,12 +32,12 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
     let widths = &lowering.machine.context.target.global.access_bits;
     let groups = Groups::of((lowering.facts, pointer, &masks), &layout, element, widths);
     let idle = idle_registers(&layout) as usize;
-    let acts = lowering.acts(&layout);
+    let active = lowering.active(&layout);
     for group in groups.iter().filter(|group| group[0] & idle == 0) {
         let builder = &mut lowering.builder;
         let elements: Vec<Value> = group.iter().map(|&register| to_memory(builder, values[register])).collect();
         let vector = builder.pack(&elements);
-        let predicate = both(builder, acts, predicates.as_ref().map(|all| all[group[0]]));
+        let predicate = both(builder, active, predicates.as_ref().map(|all| all[group[0]]));
         one(builder, addresses[group[0]], vector, predicate);
     }
     Ok(())

@@ -93,7 +93,7 @@ fn in_place(lowering: &Lowering<'_>, op: Op) -> Option<Contraction> {
 /// The plan where it reads both factors where they lie, and its sums may be pending.
 fn reading(plan: &Contraction, memories: [&LinearLayout; 2]) -> Option<Contraction> {
     plan.pending_queue()?;
-    plan.reading(0, memories[0]).ok()?.reading(1, memories[1]).ok()
+    plan.descriptor_match(0, memories[0]).ok()?.descriptor_match(1, memories[1]).ok()
 }
 
 /// Whether what a load or a conversion gives is used once, on the way to the product, which stands behind it with nothing between
@@ -221,8 +221,8 @@ impl Flow {
                 }
             }
             _ if products.contains_key(&op) => {
-                if let Some(sums) = body.operand(op, "c") {
-                    self.join(sums, operation.results[0]);
+                if let Some(accumulator) = body.operand(op, "c") {
+                    self.join(accumulator, operation.results[0]);
                 }
             }
             _ => {}

@@ -3,7 +3,7 @@
 use super::found;
 use super::state::{Pending, UnderWay};
 use crate::program::error::{Lowered, Reason};
-use crate::program::held::{Held, Registers};
+use crate::program::lowered::{LoweredValue, Registers};
 use crate::program::lowering::Lowering;
 use crate::program::shared;
 use crate::shared_memory::Access;
@@ -14,10 +14,10 @@ use tilewright_tile::{self as tile, Op};
 
 impl Pending {
     /// What stands for a value that is pending, from the next of `values`.
-    pub(crate) fn held(&self, value: tile::Value, values: &mut impl Iterator<Item = Value>) -> Option<Held> {
+    pub(crate) fn lowered(&self, value: tile::Value, values: &mut impl Iterator<Item = Value>) -> Option<LoweredValue> {
         let plan = self.values.get(&value)?.clone();
         let own: Vec<Value> = values.by_ref().take(plan.pending_values()).collect();
-        Some(Held::Pending(UnderWay { plan, values: own.into() }))
+        Some(LoweredValue::Pending(UnderWay { plan, values: own.into() }))
     }
 }
 
@@ -32,7 +32,7 @@ impl Lowering<'_> {
 
 /// The sums that a value is, as the plan takes them.
 fn begun(lowering: &mut Lowering<'_>, value: tile::Value, plan: &Contraction) -> Lowered<Arc<[Value]>> {
-    if let Held::Pending(under_way) = lowering.held(value)? {
+    if let LoweredValue::Pending(under_way) = lowering.lowered(value)? {
         return Ok(under_way.values.clone());
     }
     let tensor = lowering.tensor(value)?;
@@ -48,7 +48,7 @@ pub(crate) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<bool> {
     let operand = |lowering: &Lowering<'_>, group: &str| {
         lowering.optional(op, group).ok_or_else(|| Reason::malformed(format!("its operand `{group}` is missing")))
     };
-    let sums = begun(lowering, operand(lowering, "c")?, &plan)?;
+    let accumulator = begun(lowering, operand(lowering, "c")?, &plan)?;
     let mut addresses = Vec::with_capacity(2);
     for group in ["a", "b"] {
         let load = found::load(lowering.body, operand(lowering, group)?).and_then(|chain| chain.last().copied());
@@ -57,8 +57,8 @@ pub(crate) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<bool> {
     }
     let &[a, b] = &addresses[..] else { return Ok(false) };
     lowering.accesses(Access::Read);
-    let values = plan.emit_pending(&mut lowering.builder, [a, b], &sums);
-    lowering.give(op, Held::Pending(UnderWay { plan, values: values.into() }))?;
+    let values = plan.emit_pending(&mut lowering.builder, [a, b], &accumulator);
+    lowering.give(op, LoweredValue::Pending(UnderWay { plan, values: values.into() }))?;
     Ok(true)
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn awaited(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let is_there = lowering.pending.there.get(&op).cloned().unwrap_or_default();
     let mut given = Vec::new();
     for (number, &operand) in operands.iter().enumerate() {
-        if let Held::Pending(under_way) = lowering.held(operand)?
+        if let LoweredValue::Pending(under_way) = lowering.lowered(operand)?
             && is_there.get(number) == Some(&true)
         {
             given.extend_from_slice(&under_way.values);
@@ -83,29 +83,34 @@ pub(crate) fn awaited(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     }
     for (number, &operand) in operands.iter().enumerate() {
         let result = lowering.result(op, number)?;
-        let held = match lowering.held(operand)?.clone() {
-            Held::Pending(under_way) if is_there.get(number) == Some(&true) => {
+        let lowered = match lowering.lowered(operand)?.clone() {
+            LoweredValue::Pending(under_way) if is_there.get(number) == Some(&true) => {
                 let own: Vec<Value> = words.by_ref().take(under_way.values.len()).collect();
                 ended(lowering, result, &under_way.plan, &own)?
             }
-            Held::Tensor(tensor) => {
+            LoweredValue::Tensor(tensor) => {
                 let layout = lowering.layout_of(result)?;
                 let values = lowering.convert(&tensor, &layout)?;
-                Held::Tensor(Registers { layout, values })
+                LoweredValue::Tensor(Registers { layout, values })
             }
             other => other,
         };
-        lowering.hold(result, held);
+        lowering.hold(result, lowered);
     }
     Ok(())
 }
 
 /// The tensor that a wait has given.
-fn ended(lowering: &mut Lowering<'_>, result: tile::Value, plan: &Contraction, words: &[Value]) -> Lowered<Held> {
+fn ended(
+    lowering: &mut Lowering<'_>,
+    result: tile::Value,
+    plan: &Contraction,
+    words: &[Value],
+) -> Lowered<LoweredValue> {
     let ty: Type = lowering.carrier(result)?;
     let words = plan.end_pending(&mut lowering.builder, words);
     let values: Vec<Value> = words.into_iter().map(|word| lowering.typed_word(word, ty)).collect();
     let layout = lowering.layout_of(result)?;
     let values = lowering.convert(&Registers::new(Arc::new(plan.c.clone()), values), &layout)?;
-    Ok(Held::Tensor(Registers { layout, values }))
+    Ok(LoweredValue::Tensor(Registers { layout, values }))
 }

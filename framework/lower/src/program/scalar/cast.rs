@@ -115,14 +115,14 @@ fn rounded_away(
     (from, to): (&tile::TileType, &tile::TileType),
     up: bool,
 ) -> Lowered<Value> {
-    let (have, want) = (native(as_float(from)?), native(as_float(to)?));
-    let (Some(have), Some(want)) = (have, want) else {
+    let (have, required) = (native(as_float(from)?), native(as_float(to)?));
+    let (Some(have), Some(required)) = (have, required) else {
         return Err(Reason::unsupported(format!("`{from}` to `{to}` is rounded to nearest or toward zero alone")));
     };
-    if have.bits() == want.bits() && have != want {
+    if have.bits() == required.bits() && have != required {
         return Err(Reason::unsupported(format!("`{from}` to `{to}` is rounded to nearest or toward zero alone")));
     }
-    if have.bits() <= want.bits() {
+    if have.bits() <= required.bits() {
         // Wider types have all values of narrower ones.
         return between_floats(builder, value, (from, to), true);
     }
@@ -130,11 +130,11 @@ fn rounded_away(
     let again = builder.cast(Cast::ExtendF, inner, Type::Scalar(have));
     let (less, greater) = if up { (again, value) } else { (value, again) };
     let is_beyond = builder.compare(Compare::FLt, less, greater);
-    let word = integer(want.bits());
+    let word = integer(required.bits());
     let bits = builder.cast(Cast::Bits, inner, word);
     let one = builder.constant(word, 1);
     let next = builder.binary(Binary::Add, bits, one);
-    let next = builder.cast(Cast::Bits, next, Type::Scalar(want));
+    let next = builder.cast(Cast::Bits, next, Type::Scalar(required));
     Ok(builder.select(is_beyond, next, inner))
 }
 
@@ -162,29 +162,29 @@ fn between_floats(
             if to == Float::F32 {
                 return Ok(single);
             }
-            let [single_type, wanted] = [Float::F32, to].map(tile::TileType::Float);
-            between_floats(builder, single, (&single_type, &wanted), to_zero)
+            let [single_type, required] = [Float::F32, to].map(tile::TileType::Float);
+            between_floats(builder, single, (&single_type, &required), to_zero)
         }
         (Some(_), None) => narrow::rounded(builder, value, from, to, to_zero),
-        (Some(have), Some(want)) if have.bits() < want.bits() => {
-            Ok(builder.cast(Cast::ExtendF, value, Type::Scalar(want)))
+        (Some(have), Some(required)) if have.bits() < required.bits() => {
+            Ok(builder.cast(Cast::ExtendF, value, Type::Scalar(required)))
         }
-        (Some(have), Some(want)) if have.bits() > want.bits() => {
+        (Some(have), Some(required)) if have.bits() > required.bits() => {
             if to_zero {
-                return Ok(narrow::toward_zero(builder, value, want));
+                return Ok(narrow::toward_zero(builder, value, required));
             }
-            if have == Element::F64 && want == Element::Bf16 {
-                return Ok(narrow::by_odd_single(builder, value, want));
+            if have == Element::F64 && required == Element::Bf16 {
+                return Ok(narrow::by_odd_single(builder, value, required));
             }
-            Ok(builder.cast(Cast::RoundF, value, Type::Scalar(want)))
+            Ok(builder.cast(Cast::RoundF, value, Type::Scalar(required)))
         }
         // binary16 and its rival of the same width; `tf32` is held as binary32.
-        (Some(have), Some(want)) if have != want => {
+        (Some(have), Some(required)) if have != required => {
             let single = builder.cast(Cast::ExtendF, value, Type::Scalar(Element::F32));
             if to_zero {
-                return Ok(narrow::toward_zero(builder, single, want));
+                return Ok(narrow::toward_zero(builder, single, required));
             }
-            Ok(builder.cast(Cast::RoundF, single, Type::Scalar(want)))
+            Ok(builder.cast(Cast::RoundF, single, Type::Scalar(required)))
         }
         _ => Ok(value),
     }

@@ -5,7 +5,7 @@ use tilewright_tile::op::name::ub;
 use tilewright_tile::{self as tile, Attribute, Op};
 
 use super::super::error::{Lowered, Reason};
-use super::super::held::Held;
+use super::super::lowered::LoweredValue;
 use super::super::lowering::Lowering;
 use super::super::places::{coordinates, row_major};
 use super::super::types::stored;
@@ -17,7 +17,7 @@ const MOST_ELEMENTS: usize = 64;
 pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let result = lowering.result(op, 0)?;
     if matches!(lowering.body.ty(result), tile::TileType::Token) {
-        return lowering.give(op, Held::Token);
+        return lowering.give(op, LoweredValue::Token);
     }
     let ty = lowering.body.ty(result).clone();
     if ty.as_memory().is_some() {

@@ -7,7 +7,7 @@ use super::function;
 use super::integer;
 use super::scalar_operation::{Results, Scalar};
 use crate::program::error::{Lowered, Reason};
-use crate::program::held::{Held, Registers};
+use crate::program::lowered::{LoweredValue, Registers};
 use crate::program::lowering::Lowering;
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -55,7 +55,7 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         let results = apply(&mut lowering.builder, operation, (&from, &to), &values)?;
         lowering.computed(&values, &results);
         for (&result, &value) in operation.results.iter().zip(&results) {
-            lowering.hold(result, Held::Scalar(value));
+            lowering.hold(result, LoweredValue::Scalar(value));
         }
         return Ok(());
     };
@@ -79,7 +79,7 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         results.iter_mut().zip(found).for_each(|(all, value)| all.push(value));
     }
     for (&result, values) in operation.results.iter().zip(results) {
-        lowering.hold(result, Held::Tensor(Registers::new(layout.clone(), values)));
+        lowering.hold(result, LoweredValue::Tensor(Registers::new(layout.clone(), values)));
     }
     Ok(())
 }

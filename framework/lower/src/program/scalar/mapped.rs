@@ -5,7 +5,7 @@ use tilewright_layout::Dim;
 use tilewright_tile::Op;
 
 use super::super::error::{LowerError, Lowered, Reason};
-use super::super::held::{Held, Registers};
+use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 
 /// Runs the region for each register, or for `pack` of them at a time: then it takes that many elements of the first
@@ -35,7 +35,7 @@ pub(in super::super) fn mapped(lowering: &mut Lowering<'_>, op: Op) -> Result<()
         }
     }
     for (&result, values) in operation.results.iter().zip(results) {
-        lowering.hold(result, Held::Tensor(Registers::new(layout.clone(), values)));
+        lowering.hold(result, LoweredValue::Tensor(Registers::new(layout.clone(), values)));
     }
     Ok(())
 }
@@ -49,7 +49,7 @@ impl Lowering<'_> {
     ) -> Result<Vec<Value>, LowerError> {
         let body = self.body;
         for (&argument, &value) in body.arguments(block).iter().zip(values) {
-            self.hold(argument, Held::Scalar(value));
+            self.hold(argument, LoweredValue::Scalar(value));
         }
         let Some(end) = self.block(block)? else { return Ok(Vec::new()) };
         let given = body.op(end).operands.iter().map(|&value| self.scalar(value)).collect::<Lowered<Vec<_>>>();

@@ -94,7 +94,7 @@ pub struct SharedLayoutCandidate {
     /// The swizzle over the axes in some order, where the kind is [`Kind::Functor`].
     pub functor: Option<Swizzle>,
     /// Why it may not be used, where that is so.
-    pub closed: Option<String>,
+    pub rejected: Option<String>,
     pub(super) weighted: u64,
     /// Weighted wavefronts, those that are as good as none left out.
     pub(super) clipped: u64,
@@ -136,7 +136,7 @@ pub struct MemoryChoice {
     /// The best of each kind, the chosen first, those that may not be used last.
     pub candidates: Vec<SharedLayoutCandidate>,
     /// Kinds without a candidate, and why.
-    pub closed: Vec<(Kind, String)>,
+    pub rejected: Vec<(Kind, String)>,
     /// Weighted wavefronts that all layouts take at least: what each accessor takes alone.
     pub lower_bound: u64,
 }
@@ -144,11 +144,11 @@ pub struct MemoryChoice {
 impl MemoryChoice {
     pub(super) fn of(
         mut candidates: Vec<SharedLayoutCandidate>,
-        closed: Vec<(Kind, String)>,
+        rejected: Vec<(Kind, String)>,
         lower_bound: u64,
     ) -> Self {
-        candidates.sort_by_key(|candidate| (candidate.closed.is_some(), candidate.score()));
-        Self { candidates, closed, lower_bound }
+        candidates.sort_by_key(|candidate| (candidate.rejected.is_some(), candidate.score()));
+        Self { candidates, rejected, lower_bound }
     }
 
     /// The layout that won.

@@ -3,8 +3,8 @@
 
 use tilewright_layout::f2::Columns;
 
+use super::bank_words::BankWords;
 use super::choice::Kind;
-use super::frames::Frames;
 use super::problem::Question;
 use super::random::Random;
 use super::weigh::{Proposal, Weigher};
@@ -96,7 +96,7 @@ impl<'a> Search<'a> {
 
     fn complete(&mut self, sides: &[usize]) {
         let problem = self.problem;
-        for low in Frames::all(problem, sides, self.bounds.fixed) {
+        for low in BankWords::all(problem, sides, self.bounds.fixed) {
             for columns in segments::completed(problem, sides, &low, self.bounds.chunk) {
                 if self.is_done() {
                     return;

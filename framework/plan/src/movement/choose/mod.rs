@@ -6,16 +6,16 @@
 //!
 //! - [`swizzle`]: one writer and one reader, by the dimension of subspaces (seed 000, Lemma 9.5).
 //! - `linear`: any accessors, by a search of linear layouts under a budget; from which low offset bits
-//!   (`frames`) and segments (`segments`), led by an exact count for layouts without gaps (`estimate`).
+//!   (`bank_words`) and segments (`segments`), led by an exact count for layouts without gaps (`estimate`).
 //! - `functor`: `Swizzle<B,M,S>` over axes in some order (seed 003).
 //! - `padding`: gaps after every so many elements (seed 002).
 //! - `copies`: copies that write what consecutive lanes fetch consecutively (seed 002).
 
 mod accessor;
+mod bank_words;
 mod choice;
 mod copies;
 mod estimate;
-mod frames;
 mod functor;
 mod least;
 mod linear;

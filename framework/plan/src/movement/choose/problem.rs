@@ -8,7 +8,7 @@ use tilewright_target::{BankRow, Direction, TargetDescription};
 
 use super::super::conversion::Side as Columned;
 use super::super::tile::Located;
-use super::super::{Conversion, PlanContext, MovementError};
+use super::super::{Conversion, MovementError, PlanContext};
 use super::accessor::{Accessor, Begin, ConsecutiveCopy};
 use super::side::Side;
 use crate::layouts;

@@ -9,7 +9,7 @@ use super::linear;
 use super::padding;
 use super::problem::Question;
 use super::weigh::Weigher;
-use crate::movement::{PlanContext, MovementError};
+use crate::movement::{MovementError, PlanContext};
 use tilewright_layout::f2::Columns;
 use tilewright_target::TargetDescription;
 
@@ -83,7 +83,11 @@ pub(crate) fn choose_memory_begun<'a>(
 ///
 /// # Errors
 /// As [`choose_shared_layout`].
-pub(crate) fn least_wavefronts(accessor: &Accessor, element_bits: u32, context: PlanContext<'_>) -> Result<u64, MovementError> {
+pub(crate) fn least_wavefronts(
+    accessor: &Accessor,
+    element_bits: u32,
+    context: PlanContext<'_>,
+) -> Result<u64, MovementError> {
     let problem = Question::new(std::slice::from_ref(accessor), element_bits, context.target, &[context])?;
     let least = problem.sides.first().and_then(|side| least::by_any(&problem, side));
     least.ok_or_else(|| MovementError::impossible("no access divides the layout"))

@@ -66,11 +66,11 @@ fn seen_plainly(problem: &Question<'_>, side: &Side<'_>, low: &[u64]) -> Option<
 /// By the cheapest row of the instruction table whose slot `low` begins with.
 fn seen_by_rows(problem: &Question<'_>, side: &Side<'_>, low: &[u64]) -> Option<(Columns, Seen)> {
     let of = |tile: &Tile<'_>| {
-        let wanted = tile.vector(&side.located).filter(|wanted| wanted.len() <= low.len())?;
+        let required = tile.vector(&side.located).filter(|required| required.len() <= low.len())?;
         let own =
-            |(wanted, column): (Option<u64>, &u64)| wanted.map_or(side.span().contains(*column), |w| w == *column);
-        let vector = &low[..wanted.len()];
-        let row = tile.bank_row(problem.target).filter(|_| wanted.into_iter().zip(vector).all(own))?;
+            |(required, column): (Option<u64>, &u64)| required.map_or(side.span().contains(*column), |w| w == *column);
+        let vector = &low[..required.len()];
+        let row = tile.bank_row(problem.target).filter(|_| required.into_iter().zip(vector).all(own))?;
         let phase = tile.phase(&side.located, vector, problem.target)?;
         let space = Subspace::span(low.iter().chain(&phase).copied());
         let cost = side.weight.saturating_mul(least::by_row(problem, side, tile)?);

@@ -22,7 +22,7 @@ pub(super) struct Weigher<'a> {
     least: Vec<u64>,
     lower_bound: u64,
     best: Vec<SharedLayoutCandidate>,
-    closed: Vec<(Kind, String)>,
+    rejected: Vec<(Kind, String)>,
 }
 
 /// A layout to be weighed.
@@ -61,7 +61,7 @@ impl<'a> Weigher<'a> {
             lower_bound: weights.zip(&least).map(|(w, l)| w.saturating_mul(*l)).fold(0, u64::saturating_add),
             least,
             best: Vec::new(),
-            closed: Vec::new(),
+            rejected: Vec::new(),
         })
     }
 
@@ -81,7 +81,7 @@ impl<'a> Weigher<'a> {
 
     /// Says why there is no candidate of a kind.
     pub(super) fn close(&mut self, kind: Kind, reason: &str) {
-        self.closed.push((kind, reason.to_owned()));
+        self.rejected.push((kind, reason.to_owned()));
     }
 
     pub(super) fn plain(&mut self, bases: &[Columns]) {
@@ -100,7 +100,7 @@ impl<'a> Weigher<'a> {
                 Some(_) => {}
                 None => self.best.push(candidate),
             },
-            Err(error) if self.best(kind).is_none() && !self.closed.iter().any(|(known, _)| *known == kind) => {
+            Err(error) if self.best(kind).is_none() && !self.rejected.iter().any(|(known, _)| *known == kind) => {
                 self.close(kind, &error.to_string());
             }
             Err(_) => {}
@@ -128,7 +128,7 @@ impl<'a> Weigher<'a> {
             bytes,
             functor: proposal.functor,
             fetch: proposal.fetch.map(|(_, fetch)| fetch),
-            closed: self.reason_against(proposal.kind, bytes),
+            rejected: self.reason_against(proposal.kind, bytes),
             weighted,
             clipped: weighted.max(self.goal()),
             memory,
@@ -167,17 +167,17 @@ impl<'a> Weigher<'a> {
             false => self.close(Kind::PermutedGlobal, "no accessor is a copy from global memory"),
             true => self.close(Kind::Functor, CONSECUTIVE),
         }
-        let (best, known) = (&self.best, self.closed.clone());
+        let (best, known) = (&self.best, self.rejected.clone());
         let missing = Kind::ALL.into_iter().filter(|kind| best.iter().all(|candidate| candidate.kind != *kind));
         let unsaid = missing.filter(|kind| known.iter().all(|(known, _)| known != kind));
-        self.closed.extend(unsaid.map(|kind| (kind, "no layout of this kind fits".to_owned())));
-        self.closed.retain(|(kind, _)| best.iter().all(|candidate| candidate.kind != *kind));
-        let choice = MemoryChoice::of(self.best, self.closed, self.lower_bound);
-        if choice.candidates.first().is_some_and(|candidate| candidate.closed.is_none()) {
+        self.rejected.extend(unsaid.map(|kind| (kind, "no layout of this kind fits".to_owned())));
+        self.rejected.retain(|(kind, _)| best.iter().all(|candidate| candidate.kind != *kind));
+        let choice = MemoryChoice::of(self.best, self.rejected, self.lower_bound);
+        if choice.candidates.first().is_some_and(|candidate| candidate.rejected.is_none()) {
             return Ok(choice);
         }
-        let weighed = choice.candidates.iter().filter_map(|c| Some((c.kind, c.closed.clone()?)));
-        let reasons = weighed.chain(choice.closed).map(|(kind, reason)| format!("{kind}: {reason}"));
+        let weighed = choice.candidates.iter().filter_map(|c| Some((c.kind, c.rejected.clone()?)));
+        let reasons = weighed.chain(choice.rejected).map(|(kind, reason)| format!("{kind}: {reason}"));
         Err(MovementError::impossible(reasons.collect::<Vec<_>>().join("; ")))
     }
 }

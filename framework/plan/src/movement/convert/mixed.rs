@@ -50,15 +50,15 @@ fn exchanged(exchanges: &Conversion, rest: &Conversion, context: &PlanContext<'_
 /// swap, two, and so on, until the widest access is full.
 fn swapped(side: &Side, other: &Side, conversion: &Conversion) -> Vec<Side> {
     let span = |columns: &[u64]| Subspace::span(columns.iter().copied());
-    let (held, wanted) = (span(&side.registers), span(&other.registers));
-    let together = held.intersection(&wanted).dimension();
+    let (held, required) = (span(&side.registers), span(&other.registers));
+    let together = held.intersection(&required).dimension();
     let widest = (128 / conversion.element.bits()).max(1).trailing_zeros();
     let room = widest.saturating_sub(together) as usize;
     let lanes: SmallVec<[usize; 8]> = (0..conversion.lane_bits as usize)
-        .filter(|&bit| !held.contains(side.threads[bit]) && wanted.contains(side.threads[bit]))
+        .filter(|&bit| !held.contains(side.threads[bit]) && required.contains(side.threads[bit]))
         .collect();
     let registers: SmallVec<[usize; 8]> =
-        (0..side.registers.len()).rev().filter(|&bit| !wanted.contains(side.registers[bit])).collect();
+        (0..side.registers.len()).rev().filter(|&bit| !required.contains(side.registers[bit])).collect();
     let most = room.min(lanes.len()).min(registers.len()).min(MOST_SWAPS);
     let swap = |count: usize| {
         let mut swapped = side.clone();

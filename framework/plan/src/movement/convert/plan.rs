@@ -67,7 +67,13 @@ pub(super) enum Steps {
 
 impl Plan {
     /// One plan after the other, which together are a way of `path` for the whole conversion.
-    pub(super) fn sequence(path: Path, conversion: &Conversion, before: Self, after: Self, context: &PlanContext<'_>) -> Self {
+    pub(super) fn sequence(
+        path: Path,
+        conversion: &Conversion,
+        before: Self,
+        after: Self,
+        context: &PlanContext<'_>,
+    ) -> Self {
         let bound = match path {
             Path::Shared | Path::Mixed => bound::of_shared(conversion, context),
             Path::Cluster => bound::of_cluster(conversion, context),

@@ -75,10 +75,10 @@ fn sources(conversion: &Conversion) -> Vec<Side> {
 fn order_of_giving(conversion: &Conversion) -> Vec<u64> {
     let mut space = Subspace::zero();
     let distinct: Vec<u64> = conversion.src.registers.iter().copied().filter(|&c| space.insert(c)).collect();
-    let wanted = Subspace::span(conversion.dst.registers.iter().copied());
+    let required = Subspace::span(conversion.dst.registers.iter().copied());
     let mut order = distinct;
     order.reverse();
-    order.sort_by_key(|column| match (conversion.dst.threads.contains(column), wanted.contains(*column)) {
+    order.sort_by_key(|column| match (conversion.dst.threads.contains(column), required.contains(*column)) {
         (true, _) => 0,
         (_, false) => 1,
         (_, true) => 2,

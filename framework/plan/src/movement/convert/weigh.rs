@@ -8,7 +8,7 @@ use super::plan::{Path, Plan};
 use super::shared;
 use super::spread;
 use super::weighed::Weighed;
-use crate::movement::{Conversion, PlanContext, MovementError, Rejected, bound};
+use crate::movement::{Conversion, MovementError, PlanContext, Rejected, bound};
 use tilewright_layout::LinearLayout;
 
 /// The best plan that converts a tensor of elements of `element_bits` bits from layout `src` to

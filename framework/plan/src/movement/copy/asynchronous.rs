@@ -10,7 +10,7 @@ use super::row::CopyRow;
 use super::shared_copy::{SharedCopy, Way};
 use crate::layouts;
 use crate::movement::memory::{access_global, load_order, located};
-use crate::movement::{PlanContext, MovementError, cost};
+use crate::movement::{MovementError, PlanContext, cost};
 
 /// The best copy by one row; why there is none.
 pub(super) fn asynchronous(
@@ -56,7 +56,7 @@ fn of_layout(
     let cost = cost(&counts, problem.warps.into(), 1, context.target);
     let transactions = access.transactions;
     let way = Way::Asynchronous(Box::new(issued));
-    Ok(SharedCopy { counts, cost, transactions, layout, closed: Vec::new(), way })
+    Ok(SharedCopy { counts, cost, transactions, layout, rejected: Vec::new(), way })
 }
 
 /// The layout in which 2^`width` registers, then lanes, then warps, then the other registers follow each other in

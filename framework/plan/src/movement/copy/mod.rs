@@ -18,8 +18,8 @@ mod problem;
 mod row;
 mod shared_copy;
 
-pub(crate) use boxes::boxes_in;
-pub use boxes::{TensorCopy, TensorCopySource, boxed, plan_tensor_copy, copy_from_shared};
+pub(crate) use boxes::tensor_copies_in;
+pub use boxes::{TensorCopy, TensorCopySource, boxed, copy_from_shared, plan_tensor_copy};
 pub use plan::{consecutive_copy, copy_to_shared};
 pub use pointed::{PointerCopy, PointerCopySpec, plan_pointer_copy};
 pub use problem::AsyncCopySpec;

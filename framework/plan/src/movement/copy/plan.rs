@@ -6,7 +6,7 @@ use super::problem::AsyncCopySpec;
 use super::row::CopyRow;
 use super::shared_copy::{SharedCopy, Way};
 use crate::movement::memory::{GlobalTensor, access_global, access_shared, coalesced_layout};
-use crate::movement::{ConsecutiveCopy, PlanContext, MovementError, Rejected, cost, slots};
+use crate::movement::{ConsecutiveCopy, MovementError, PlanContext, Rejected, cost, slots};
 use tilewright_target::{Direction, Instruction};
 
 /// The best way to copy a tensor to shared memory, by the given means: rows that copy asynchronously, or plain
@@ -21,8 +21,8 @@ pub fn copy_to_shared<'a>(
 ) -> Result<SharedCopy, MovementError> {
     let context = context.into();
     let mut best = plain(problem, &context)?;
-    let mut closed = Vec::new();
-    let mut close = |name: &str, reason: String| closed.push(Rejected { candidate: name.to_owned(), reason });
+    let mut rejected = Vec::new();
+    let mut close = |name: &str, reason: String| rejected.push(Rejected { candidate: name.to_owned(), reason });
     for row in context.instructions.iter().filter_map(CopyRow::of) {
         match asynchronous(problem, &row, &context) {
             Ok(copy) if copy.rank().lt(&best.rank()) => best = copy,
@@ -34,14 +34,14 @@ pub fn copy_to_shared<'a>(
             Err(reason) => close(row.name, reason),
         }
     }
-    let (boxes, rejected) = boxes::by_boxes(problem, Direction::Store, &context);
-    rejected.into_iter().for_each(|one| close(&one.candidate, one.reason));
+    let (boxes, others) = boxes::by_tensor_copies(problem, Direction::Store, &context);
+    others.into_iter().for_each(|one| close(&one.candidate, one.reason));
     if let (Some(copy), Way::Plain(both)) = (boxes, plain(problem, &context)?.way) {
         let cost = cost(&copy.counts, problem.warps.into(), 1, context.target);
         let (layout, (load, store)) = (best.layout.clone(), *both);
         let (counts, transactions) = (copy.counts, copy.transactions);
         let way = Way::Boxes(Box::new((copy, load, store)));
-        let copy = SharedCopy { counts, cost, transactions, layout, closed: Vec::new(), way };
+        let copy = SharedCopy { counts, cost, transactions, layout, rejected: Vec::new(), way };
         if copy.rank().lt(&best.rank()) {
             best = copy;
         } else if let Some(name) = copy.instruction() {
@@ -49,7 +49,7 @@ pub fn copy_to_shared<'a>(
             close(name, reason);
         }
     }
-    Ok(SharedCopy { closed, ..best })
+    Ok(SharedCopy { rejected, ..best })
 }
 
 /// The copies by which a table's rows write consecutively what consecutive lanes fetch: for a memory layout that they
@@ -72,7 +72,7 @@ fn plain(problem: &AsyncCopySpec<'_>, context: &PlanContext<'_>) -> Result<Share
         cost: store.stats.cost,
         transactions: load.transactions,
         layout,
-        closed: Vec::new(),
+        rejected: Vec::new(),
         way: Way::Plain(Box::new((load, store))),
     })
 }

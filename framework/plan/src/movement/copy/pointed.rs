@@ -38,7 +38,10 @@ pub struct PointerCopy {
 ///
 /// # Errors
 /// Why no row makes it: plain accesses are left.
-pub fn plan_pointer_copy(problem: &PointerCopySpec<'_>, context: &PlanContext<'_>) -> Result<PointerCopy, Vec<Rejected<String>>> {
+pub fn plan_pointer_copy(
+    problem: &PointerCopySpec<'_>,
+    context: &PlanContext<'_>,
+) -> Result<PointerCopy, Vec<Rejected<String>>> {
     let rows = context.instructions.iter().filter_map(CopyRow::of);
     let plans = rows.map(|row| (row.name.to_owned(), by_row(problem, &row, context)));
     let (best, rejected) = best_of(plans, PointerCopy::rank);

@@ -19,7 +19,7 @@ pub struct SharedCopy {
     /// Which elements each lane brings.
     pub layout: LinearLayout,
     /// Rows by which no copy goes, and why.
-    pub closed: Vec<Rejected<String>>,
+    pub rejected: Vec<Rejected<String>>,
     pub(super) way: Way,
 }
 

@@ -79,8 +79,8 @@ impl Exchanges {
         let mut value = fetched(builder, self.choices[0]);
         for &choice in &self.choices[1..] {
             let candidate = fetched(builder, choice);
-            let wanted = builder.i32(choice as u32);
-            let here = builder.compare(Compare::Eq, register, wanted);
+            let required = builder.i32(choice as u32);
+            let here = builder.compare(Compare::Eq, register, required);
             value = builder.select(here, candidate, value);
         }
         value

@@ -44,8 +44,8 @@ pub fn gather(
     element_bits: u32,
     target: &TargetDescription,
 ) -> Result<Gather, MovementError> {
-    let (ways, closed) = gathers(src, indices, axis, element_bits, target)?;
-    let reasons = || closed.iter().map(|way| way.reason.as_str()).collect::<Vec<_>>().join("; ");
+    let (ways, rejected) = gathers(src, indices, axis, element_bits, target)?;
+    let reasons = || rejected.iter().map(|way| way.reason.as_str()).collect::<Vec<_>>().join("; ");
     ways.into_iter().next().ok_or_else(|| MovementError::impossible(reasons()))
 }
 
@@ -64,7 +64,7 @@ pub fn gathers(
     let by_shuffles =
         exchanges::plan(&problem, target).map(|(exchanges, counts)| (Steps::Exchanges(exchanges), counts));
     let by_memory = shared::plan(&problem, target).map(|(shared, counts)| (Steps::Shared(Box::new(shared)), counts));
-    let (mut open, mut closed) = (Vec::new(), Vec::new());
+    let (mut open, mut rejected) = (Vec::new(), Vec::new());
     for (path, way) in [(Path::Shuffle, by_shuffles), (Path::Shared, by_memory)] {
         match way {
             Ok((steps, counts)) => {
@@ -77,13 +77,13 @@ pub fn gathers(
                 }
                 open.push(Gather { path, stats, expected_wavefronts, steps });
             }
-            Err(reason) => closed.push(Rejected { candidate: path, reason }),
+            Err(reason) => rejected.push(Rejected { candidate: path, reason }),
         }
     }
     open.sort_by(|a: &Gather, b| {
         a.expected_slots().total_cmp(&b.expected_slots()).then(a.stats.cost.total_cmp(&b.stats.cost))
     });
-    Ok((open, closed))
+    Ok((open, rejected))
 }
 
 impl Gather {

@@ -12,7 +12,7 @@ use tilewright_target::{Direction, TargetDescription};
 
 use super::super::address::Thread;
 use super::super::tile::{Accesses, Loads, Located, Memory, Placed, Stores, Tile};
-use super::super::{Bound, PlanContext, MovementError, PlanStats, bound, check_size, cost, slots};
+use super::super::{Bound, MovementError, PlanContext, PlanStats, bound, check_size, cost, slots};
 use crate::movement::check::check_element;
 
 /// How a tensor in registers is stored to shared memory, or loaded from it.

@@ -10,4 +10,4 @@ pub use access::{SharedAccess, access_shared};
 pub use conflicts::{BankModel, ConflictError, Conflicts, conflicts};
 pub(super) use global::in_order as load_order;
 pub use global::{AxisStride, GlobalAccess, GlobalPlace, GlobalTensor, access_global, coalesced_layout};
-pub use way::{AccessWay, SlotBit};
+pub use way::{AccessKind, SlotBit};

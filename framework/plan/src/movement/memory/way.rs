@@ -17,7 +17,7 @@ pub enum SlotBit {
 
 /// One kind of access of shared memory. A slot is what lies together, and begins at a multiple of its length.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AccessWay {
+pub struct AccessKind {
     /// The row of the instruction table; plain accesses have none.
     pub instruction: Option<String>,
     /// Whether registers, or global memory, go to shared memory or come from it.
@@ -34,7 +34,7 @@ pub struct AccessWay {
     pub masked: bool,
 }
 
-impl AccessWay {
+impl AccessKind {
     /// The plain accesses of a target, the widest first.
     #[must_use]
     pub fn plain(target: &TargetDescription, direction: Direction) -> Vec<Self> {
@@ -91,14 +91,14 @@ impl AccessWay {
     }
 }
 
-fn of_tile(tile: &Tile<'_>) -> AccessWay {
+fn of_tile(tile: &Tile<'_>) -> AccessKind {
     let bit = |source: &Source| match *source {
         Source::Held(_) => SlotBit::Held,
         Source::Lane(lane) => SlotBit::Lane(lane),
     };
     let [in_slot, slots] = tile.sources();
     let named = |lane: &u32| in_slot.iter().chain(slots).any(|source| *source == Source::Lane(*lane));
-    AccessWay {
+    AccessKind {
         instruction: tile.name.map(str::to_owned),
         direction: tile.direction,
         bytes: tile.held_bytes(),
@@ -109,7 +109,7 @@ fn of_tile(tile: &Tile<'_>) -> AccessWay {
     }
 }
 
-fn of_copy(copy: &CopyRow<'_>) -> Option<AccessWay> {
+fn of_copy(copy: &CopyRow<'_>) -> Option<AccessKind> {
     let own = u64::from(copy.bytes).ilog2() as usize;
     let mut slot = vec![None; copy.slot_bytes().ilog2() as usize];
     slot.iter_mut().take(own).for_each(|bit| *bit = Some(SlotBit::Held));
@@ -118,7 +118,7 @@ fn of_copy(copy: &CopyRow<'_>) -> Option<AccessWay> {
             *slot.get_mut(byte.ilog2() as usize)? = Some(SlotBit::Lane(lane));
         }
     }
-    Some(AccessWay {
+    Some(AccessKind {
         instruction: Some(copy.name.to_owned()),
         direction: Direction::Store,
         bytes: copy.bytes.into(),

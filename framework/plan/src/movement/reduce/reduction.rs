@@ -7,7 +7,7 @@ use crate::movement::address::Thread;
 use crate::movement::convert::least_to_convert;
 use crate::movement::price::slots_with_accesses;
 use crate::movement::tuples::{Combine, by_tensor, moved};
-use crate::movement::{Bound, PlanContext, MovementError, Plan, PlanStats, convert, cost, slots};
+use crate::movement::{Bound, MovementError, Plan, PlanContext, PlanStats, convert, cost, slots};
 use std::cmp::Ordering;
 use tilewright_kernel::{Builder, Value};
 use tilewright_layout::{Dim, LinearLayout};
@@ -52,7 +52,7 @@ pub fn reduce(
 ) -> Result<Reduction, MovementError> {
     let problem = Question::new(src, axis, element_bits)?;
     let context = PlanContext::of(target).with_access_slots(ACCESS_SLOTS);
-    let (mut best, mut closed) = (None::<Reduction>, None);
+    let (mut best, mut rejected) = (None::<Reduction>, None);
     for way in Way::all(&problem)? {
         let most = best.as_ref().map_or(f64::INFINITY, price);
         if least_price(&problem, &way, context)? > most {
@@ -63,10 +63,10 @@ pub fn reduce(
                 best = Some(reduction);
             }
             Ok(_) => {}
-            Err(error) => closed = Some(error),
+            Err(error) => rejected = Some(error),
         }
     }
-    best.ok_or_else(|| closed.unwrap_or_else(no_way))
+    best.ok_or_else(|| rejected.unwrap_or_else(no_way))
 }
 
 fn no_way() -> MovementError {
@@ -92,15 +92,15 @@ pub fn reductions(
     let problem = Question::new(src, axis, element_bits)?;
     let context = PlanContext::of(target).with_access_slots(ACCESS_SLOTS);
     let ways = Way::all(&problem)?;
-    let (mut all, mut closed) = (Vec::new(), None);
+    let (mut all, mut rejected) = (Vec::new(), None);
     for way in &ways {
         match build(&problem, way, context) {
             Ok(reduction) => all.push(reduction),
-            Err(error) => closed = Some(error),
+            Err(error) => rejected = Some(error),
         }
     }
     if all.is_empty() {
-        return Err(closed.unwrap_or_else(no_way));
+        return Err(rejected.unwrap_or_else(no_way));
     }
     all.sort_by(compare);
     all.dedup_by(|a, b| a.stats.counts == b.stats.counts && a.before == b.before && a.after == b.after);
@@ -188,8 +188,7 @@ fn bound(problem: &Question, moves: &[Plan], target: &TargetDescription) -> Boun
         let received = (all * ((1 << depth) - 1)).div_ceil(1 << depth);
         return Bound { exchanges: depth.max(received), ..Bound::default() };
     }
-    let in_block: u64 =
-        problem.element_bits.iter().map(|&bits| u64::from(bits) << problem.result.outs().bits()).sum();
+    let in_block: u64 = problem.element_bits.iter().map(|&bits| u64::from(bits) << problem.result.outs().bits()).sum();
     let leaving = (in_block * ((1 << problem.part_bits) - 1)) >> problem.block_bits();
     let moved = |direction| {
         let rows = target.shared.banks.iter().filter(|row| row.directions.contains(&direction));

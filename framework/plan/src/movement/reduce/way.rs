@@ -61,11 +61,11 @@ impl Way {
     /// One trip: the first `given` lane bits halve the registers, and `in_lanes` bits of the parts are read by
     /// different lanes, of those that have the same results.
     fn one_trip(problem: &Question, given: usize, in_lanes: usize) -> Result<Self, LayoutError> {
-        let reading: Vec<usize> = problem.copy_lanes().map(|bit| bit as usize).take(in_lanes).collect();
+        let descriptor_match: Vec<usize> = problem.copy_lanes().map(|bit| bit as usize).take(in_lanes).collect();
         let mut results = problem.results();
         results.registers = problem.kept.iter().map(|&(_, column)| column).collect();
-        let after = reading.iter().map(|&lane| LaneStep::Sum { lane: lane as u32, ordered: false }).collect();
-        Self::new(problem, given, &reading, results, after, None)
+        let after = descriptor_match.iter().map(|&lane| LaneStep::Sum { lane: lane as u32, ordered: false }).collect();
+        Self::new(problem, given, &descriptor_match, results, after, None)
     }
 
     /// Two trips: likewise, but each result goes to one thread of those warps that hold parts of it. Lanes that
@@ -74,8 +74,8 @@ impl Way {
         let mut results = problem.results();
         let others = (0..results.lanes.len()).rev().filter(|&bit| results.lanes[bit] != 0);
         let copies = problem.copy_lanes().map(|bit| bit as usize);
-        let reading: Vec<usize> = copies.chain(others).take(in_lanes).collect();
-        let displaced: Vec<u64> = reading
+        let descriptor_match: Vec<usize> = copies.chain(others).take(in_lanes).collect();
+        let displaced: Vec<u64> = descriptor_match
             .iter()
             .map(|&lane| std::mem::take(&mut results.lanes[lane]))
             .filter(|&column| column != 0)
@@ -89,39 +89,39 @@ impl Way {
         for warp in free {
             *warp = results.registers.pop().unwrap_or(0);
         }
-        let halved = reading.len().min(results.registers.len());
-        let after = reading.iter().enumerate().map(|(at, &lane)| {
+        let halved = descriptor_match.len().min(results.registers.len());
+        let after = descriptor_match.iter().enumerate().map(|(at, &lane)| {
             let lane = lane as u32;
             if at < halved { LaneStep::Halve { lane } } else { LaneStep::Sum { lane, ordered: false } }
         });
         let after = after.collect();
         let mut left = results.clone();
-        for (&lane, column) in reading.iter().zip(left.registers.drain(..halved)) {
+        for (&lane, column) in descriptor_match.iter().zip(left.registers.drain(..halved)) {
             left.lanes[lane] = column;
         }
-        Self::new(problem, given, &reading, results, after, Some(left))
+        Self::new(problem, given, &descriptor_match, results, after, Some(left))
     }
 
     fn new(
         problem: &Question,
         given: usize,
-        reading: &[usize],
+        descriptor_match: &[usize],
         results: Columns,
         after: Vec<LaneStep>,
         left: Option<Columns>,
     ) -> Result<Self, LayoutError> {
         let (space, shift) = problem.parts_space()?;
         let mut read = results;
-        for (at, &lane) in reading.iter().enumerate() {
+        for (at, &lane) in descriptor_match.iter().enumerate() {
             read.lanes[lane] = 1 << (shift as usize + at);
         }
-        let in_registers = (reading.len() as u32..problem.part_bits).map(|part| 1u64 << (shift + part));
+        let in_registers = (descriptor_match.len() as u32..problem.part_bits).map(|part| 1u64 << (shift + part));
         read.registers = in_registers.chain(read.registers).collect();
         Ok(Self {
             before: problem.lane_steps(given),
             src: problem.held(given).layout(problem, &space)?,
             dst: read.layout(problem, &space)?,
-            parts_in_registers: problem.part_bits - reading.len() as u32,
+            parts_in_registers: problem.part_bits - descriptor_match.len() as u32,
             after,
             left: left.map(|left| left.layout(problem, problem.result.outs())).transpose()?,
         })

@@ -6,7 +6,7 @@ use super::problem::Question;
 use super::totals::Totals;
 use crate::movement::address::Thread;
 use crate::movement::tuples::{Combine, by_register, by_tensor, moved};
-use crate::movement::{Bound, PlanContext, MovementError, Plan, PlanStats, convert, cost, slots};
+use crate::movement::{Bound, MovementError, Plan, PlanContext, PlanStats, convert, cost, slots};
 use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::TargetDescription;

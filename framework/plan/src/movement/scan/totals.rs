@@ -5,7 +5,7 @@ use tilewright_kernel::{Builder, Counts, Value};
 use super::super::address::Thread;
 use super::super::source::Source;
 use super::super::tuples::{Combine, exchanged, moved, words};
-use super::super::{PlanContext, MovementError, Plan, convert};
+use super::super::{MovementError, Plan, PlanContext, convert};
 use super::ScanDirection;
 use super::problem::{Held, Question};
 use tilewright_target::TargetDescription;

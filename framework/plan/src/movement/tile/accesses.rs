@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{TileStats, Located, Placed};
+use super::{Located, Placed, TileStats};
 use crate::movement::{Bound, SharedBits};
 use tilewright_kernel::{Counts, Element};
 use tilewright_layout::f2::{Columns, Solver, multiply};

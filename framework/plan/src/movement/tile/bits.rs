@@ -211,7 +211,7 @@ impl<'a> Tile<'a> {
 
 /// The single input bit that is the given output bit.
 fn source(data: &LinearLayout, dim: Dim, bit: u32) -> Option<Source> {
-    let wanted = 1u64 << (data.outs().shift_of(dim)? + bit);
+    let required = 1u64 << (data.outs().shift_of(dim)? + bit);
     let byte = Dim::named("byte");
     let bytes = data.in_bits(byte);
     let kinds = [
@@ -221,10 +221,10 @@ fn source(data: &LinearLayout, dim: Dim, bit: u32) -> Option<Source> {
     ];
     let mut found = kinds.iter().flat_map(|&(dim, kind, first)| {
         let columns = data.columns_of(dim).iter().zip(first..);
-        columns.filter(|&(&column, _)| column & wanted != 0).map(move |(&column, at)| (kind(at), column))
+        columns.filter(|&(&column, _)| column & required != 0).map(move |(&column, at)| (kind(at), column))
     });
     match (found.next(), found.next()) {
-        (Some((source, column)), None) if column == wanted => Some(source),
+        (Some((source, column)), None) if column == required => Some(source),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::stats::Parts;
-use super::{TileStats, Located, Memory, Source, Tile};
+use super::{Located, Memory, Source, Tile, TileStats};
 use tilewright_layout::f2::{Columns, Subspace, multiply};
 use tilewright_target::TargetDescription;
 
@@ -170,10 +170,10 @@ impl Tile<'_> {
 /// Which registers number slots, in order.
 type Choice = SmallVec<[usize; 4]>;
 
-/// The ordered choices of `wanted` among `count`, the first in their own order.
-fn choices(count: usize, wanted: usize) -> Vec<Choice> {
+/// The ordered choices of `required` among `count`, the first in their own order.
+fn choices(count: usize, required: usize) -> Vec<Choice> {
     let mut choices = vec![Choice::new()];
-    for _ in 0..wanted {
+    for _ in 0..required {
         let longer = |choice: Choice| {
             let left = (0..count).filter(|at| !choice.contains(at)).collect::<SmallVec<[usize; 16]>>();
             left.into_iter().map(move |at| choice.iter().copied().chain([at]).collect::<Choice>())

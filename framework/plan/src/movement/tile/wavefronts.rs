@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Accesses, TileStats, Placed, Tile};
+use super::{Accesses, Placed, Tile, TileStats};
 use tilewright_layout::f2::{Columns, multiply};
 use tilewright_target::{BankRow, linear_wavefronts_without, wavefronts};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, PlanContext, MemoryChoice, SharedLayoutCandidate,
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, MemoryChoice, PlanContext, SharedLayoutCandidate,
     access_shared, choose_shared_layout,
 };
 use tilewright_target::Direction;
@@ -66,9 +66,14 @@ fn units(fetched: &LinearLayout, columns: u64, bytes: u64, vector: u64, unit: u6
 }
 
 /// Runs all accesses on the emulator.
-pub fn prove<'a>(candidate: &SharedLayoutCandidate, asked: &[Accessor], bits: u32, context: impl Into<PlanContext<'a>>) {
+pub fn check<'a>(
+    candidate: &SharedLayoutCandidate,
+    requested: &[Accessor],
+    bits: u32,
+    context: impl Into<PlanContext<'a>>,
+) {
     let context = context.into();
-    for (at, accessor) in asked.iter().enumerate() {
+    for (at, accessor) in requested.iter().enumerate() {
         let own = candidate.fetch.as_ref().filter(|_| accessor.copy.is_some()).map(|fetch| &fetch.layout);
         let layout = own.unwrap_or(&accessor.layout);
         let context = if accessor.copy.is_some() { context.with_instructions(&[]) } else { context };
@@ -106,8 +111,8 @@ fn problem() -> (Vec<Accessor>, LinearLayout) {
 
 #[test]
 fn padding_and_permuted_fetches_keep_the_copy_consecutive() {
-    let (asked, fetched) = problem();
-    let choice = choose_shared_layout(&asked, 32, &Constraints::default(), &machine()).expect("a choice");
+    let (requested, fetched) = problem();
+    let choice = choose_shared_layout(&requested, 32, &Constraints::default(), &machine()).expect("a choice");
     let (plain, padded) = (of_kind(&choice, Kind::Plain), of_kind(&choice, Kind::Padding));
     let permuted = of_kind(&choice, Kind::PermutedGlobal);
     is_consecutive(&fetched, plain, 2);
@@ -123,17 +128,17 @@ fn padding_and_permuted_fetches_keep_the_copy_consecutive() {
     assert_eq!(choice.chosen().kind, Kind::PermutedGlobal);
     assert_eq!(choice.gap(), 0);
     for candidate in [plain, padded, permuted] {
-        prove(candidate, &asked, 32, &machine());
+        check(candidate, &requested, 32, &machine());
     }
     // Lanes with addresses of their own could swizzle; these cannot.
-    let closed = of_kind(&choice, Kind::Swizzle).closed.as_deref();
-    assert_eq!(closed, Some("the copy writes consecutively what consecutive lanes fetch"));
+    let rejected = of_kind(&choice, Kind::Swizzle).rejected.as_deref();
+    assert_eq!(rejected, Some("the copy writes consecutively what consecutive lanes fetch"));
 }
 
 #[test]
 fn padding_alone_takes_the_fewest_bytes_that_keep_accesses_whole() {
-    let (asked, _) = problem();
-    let choice = choose_shared_layout(&asked, 32, &Constraints::only(Kind::Padding), &machine()).expect("a choice");
+    let (requested, _) = problem();
+    let choice = choose_shared_layout(&requested, 32, &Constraints::only(Kind::Padding), &machine()).expect("a choice");
     let chosen = choice.chosen();
     assert_eq!((chosen.kind, chosen.excess()), (Kind::Padding, 0));
     // A warp writes 16 words at a time.
@@ -142,7 +147,7 @@ fn padding_alone_takes_the_fewest_bytes_that_keep_accesses_whole() {
     for less in 1..chosen.memory.padding[0].padding {
         let mut memory = chosen.memory.clone();
         memory.padding[0].padding = less;
-        let plan = access_shared(&asked[1].layout, &memory, 32, Direction::Load, &machine()).expect("a plan");
+        let plan = access_shared(&requested[1].layout, &memory, 32, Direction::Load, &machine()).expect("a plan");
         assert!(plan.stats.counts.wavefronts_loaded > chosen.accessors[1].wavefronts);
     }
 }
@@ -151,9 +156,9 @@ fn padding_alone_takes_the_fewest_bytes_that_keep_accesses_whole() {
 fn a_fetch_that_touches_more_units_never_wins() {
     // One lane fetches one word of a row of eight; a permutation of what lanes fetch across rows would
     // touch more units, which no wavefront is worth.
-    let (asked, _) = problem();
-    let choice = choose_shared_layout(&asked, 32, &Constraints::default(), &machine()).expect("a choice");
-    let open = choice.candidates.iter().filter(|candidate| candidate.closed.is_none());
+    let (requested, _) = problem();
+    let choice = choose_shared_layout(&requested, 32, &Constraints::default(), &machine()).expect("a choice");
+    let open = choice.candidates.iter().filter(|candidate| candidate.rejected.is_none());
     let extra = |c: &SharedLayoutCandidate| c.fetch.as_ref().map_or(0, |fetch| fetch.units - fetch.straight_units);
     let scores: Vec<_> = open.map(|c| (extra(c), c.wavefronts(), c.bytes)).collect();
     assert!(scores.is_sorted(), "{scores:?}");
@@ -161,7 +166,8 @@ fn a_fetch_that_touches_more_units_never_wins() {
 
 #[test]
 fn what_no_copy_can_do_is_refused() {
-    let ask = |accessor| choose_shared_layout(&[accessor], 32, &Constraints::default(), &machine()).expect_err("a refusal");
+    let ask =
+        |accessor| choose_shared_layout(&[accessor], 32, &Constraints::default(), &machine()).expect_err("a refusal");
     let rows = plane([2, 3], &along(0, 0..2), &along(1, 0..3), &[]);
     let loads = Accessor { direction: Direction::Load, ..copied(&rows, [4, 8], 32) };
     assert!(ask(loads).to_string().contains("and it stores"));

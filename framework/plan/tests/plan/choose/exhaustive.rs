@@ -131,14 +131,14 @@ fn check(case: &Case, source: &mut SplitMix64) {
             (layout, direction, if case.accessors > 2 { 1 + source.below(3) as u64 } else { 1 })
         })
         .collect();
-    let asked: Vec<Accessor> = (accessors.iter())
+    let requested: Vec<Accessor> = (accessors.iter())
         .map(|(layout, direction, weight)| Accessor {
             direction: *direction,
             ..Accessor::store(layout.clone()).times(*weight)
         })
         .collect();
-    let choice =
-        choose_shared_layout(&asked, case.element_bits, &Constraints::only(Kind::Swizzle), &target).expect("a choice");
+    let choice = choose_shared_layout(&requested, case.element_bits, &Constraints::only(Kind::Swizzle), &target)
+        .expect("a choice");
     let chosen = choice.chosen();
     let accesses: Vec<(Accesses, u64)> =
         accessors.iter().map(|(layout, direction, weight)| (Accesses::of(layout, *direction), *weight)).collect();

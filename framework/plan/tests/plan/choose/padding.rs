@@ -41,12 +41,12 @@ fn best(accesses: &[Accesses], sizes: [u32; 2], element_bits: u32, goal: u64) ->
 }
 
 fn check(sizes: [u32; 2], element_bits: u32, excess: u64, accessors: &[(LinearLayout, Direction)]) -> (u64, u64) {
-    let asked: Vec<Accessor> = (accessors.iter())
+    let requested: Vec<Accessor> = (accessors.iter())
         .map(|(layout, direction)| Accessor { direction: *direction, ..Accessor::store(layout.clone()) })
         .collect();
     let constraints = Constraints { excess, ..Constraints::only(Kind::Padding) };
     let target = machine();
-    let choice = choose_shared_layout(&asked, element_bits, &constraints, &target).expect("a choice");
+    let choice = choose_shared_layout(&requested, element_bits, &constraints, &target).expect("a choice");
     let chosen = choice.chosen();
     let accesses: Vec<Accesses> =
         accessors.iter().map(|(layout, direction)| Accesses::of(layout, *direction)).collect();
@@ -116,16 +116,16 @@ fn several_readers() {
 #[test]
 fn bytes_have_a_limit() {
     let accessors = crossed([3, 3], 0);
-    let asked: Vec<Accessor> = (accessors.iter())
+    let requested: Vec<Accessor> = (accessors.iter())
         .map(|(layout, direction)| Accessor { direction: *direction, ..Accessor::store(layout.clone()) })
         .collect();
     let within = |bytes| {
         let constraints = Constraints { max_bytes: Some(bytes), ..Constraints::only(Kind::Padding) };
-        choose_shared_layout(&asked, 32, &constraints, &machine())
+        choose_shared_layout(&requested, 32, &constraints, &machine())
     };
     let less = within(270).expect("fewer gaps");
     assert!(less.chosen().bytes <= 270 && less.gap() > 0);
     let error = within(256).expect_err("not a byte for gaps").to_string();
     assert!(error.contains("padding: no layout of this kind fits"), "{error}");
-    assert!(asked[0].layout.ins().contains(Dim::LANE));
+    assert!(requested[0].layout.ins().contains(Dim::LANE));
 }

@@ -8,7 +8,7 @@ use tilewright_plan::movement::{
 };
 use tilewright_target::TargetDescription;
 
-use super::copies::prove;
+use super::copies::check;
 use super::layouts::{along, plane};
 
 const A100: (&str, &str) = ("a100.toml", include_str!("../../../../../targets/a100.toml"));
@@ -22,7 +22,7 @@ fn product((file, text): (&str, &str)) -> TargetDescription {
 fn proven(accessors: &[Accessor], bits: u32, constraints: &Constraints, target: &TargetDescription) -> MemoryChoice {
     let choice = choose_shared_layout(accessors, bits, constraints, target).expect("a choice");
     for candidate in &choice.candidates {
-        prove(candidate, accessors, bits, target);
+        check(candidate, accessors, bits, target);
     }
     choice
 }

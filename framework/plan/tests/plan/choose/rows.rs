@@ -3,11 +3,12 @@
 
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, PlanContext, MemoryChoice, access_shared, choose_shared_layout,
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, MemoryChoice, PlanContext, access_shared,
+    choose_shared_layout,
 };
 use tilewright_target::Direction;
 
-use super::copies::prove;
+use super::copies::check;
 use tilewright_testkit::split_mix::SplitMix64;
 
 use super::layouts::{layout, random};
@@ -32,7 +33,7 @@ fn taken(accessors: &[Accessor], memory: &MemoryLayout, bits: u32, context: Plan
 /// The choice, executed, and no worse than without rows.
 fn chosen(accessors: &[Accessor], bits: u32, context: PlanContext<'_>) -> MemoryChoice {
     let choice = choose_shared_layout(accessors, bits, &Constraints::default(), context).expect("a choice");
-    choice.candidates.iter().for_each(|candidate| prove(candidate, accessors, bits, context));
+    choice.candidates.iter().for_each(|candidate| check(candidate, accessors, bits, context));
     let plain = choose_shared_layout(accessors, bits, &Constraints::default(), context.target).expect("a choice");
     assert!(choice.chosen().wavefronts() <= plain.chosen().wavefronts() && choice.lower_bound <= plain.lower_bound);
     choice

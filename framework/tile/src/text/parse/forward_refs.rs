@@ -6,7 +6,7 @@
 
 use super::Parser;
 use super::draft::Used;
-use super::late::Late;
+use super::late::ForwardReference;
 use crate::{Op, Region, order};
 use tilewright_layout::text::Parsed;
 
@@ -16,7 +16,7 @@ impl<'a> Parser<'a> {
         if !self.scopes.has_blocks() {
             return None;
         }
-        let late = Late { name, place, stand_in: self.late.stand_in(), at };
+        let late = ForwardReference { name, place, stand_in: self.late.stand_in(), at };
         self.scopes.add_late(late);
         Some(Used { value: late.stand_in, at })
     }

@@ -7,7 +7,7 @@ use crate::{Region, TileType, Value};
 
 /// A use whose value is not known yet.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Late<'a> {
+pub(super) struct ForwardReference<'a> {
     pub name: &'a str,
     /// The number of a result, where it is said.
     pub place: Option<u32>,
@@ -18,7 +18,7 @@ pub(super) struct Late<'a> {
 
 /// The late uses of the function being read.
 #[derive(Debug, Default)]
-pub(super) struct LateUses {
+pub(super) struct ForwardReferences {
     count: u32,
     /// What stood in, and the value.
     pub known: HashMap<Value, Value>,
@@ -28,7 +28,7 @@ pub(super) struct LateUses {
     pub regions: BTreeSet<Region>,
 }
 
-impl LateUses {
+impl ForwardReferences {
     pub fn is_stand_in(&self, value: Value) -> bool {
         value.0 > u32::MAX - self.count
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::late::Late;
+use super::late::ForwardReference;
 use crate::{Block, Value};
 
 /// Names of values: those of the region being read, and of the regions around it.
@@ -17,7 +17,7 @@ struct Scope<'a> {
     values: HashMap<&'a str, (Value, u32)>,
     blocks: HashMap<&'a str, Known>,
     /// Uses of names that are not defined yet.
-    late: Vec<Late<'a>>,
+    late: Vec<ForwardReference<'a>>,
     /// Whether names from outside are hidden.
     isolated: bool,
 }
@@ -75,19 +75,19 @@ impl<'a> Scopes<'a> {
     }
 
     /// Notes a use of a name that is not defined yet.
-    pub fn add_late(&mut self, late: Late<'a>) {
+    pub fn add_late(&mut self, late: ForwardReference<'a>) {
         if let Some(scope) = self.open.last_mut() {
             scope.late.push(late);
         }
     }
 
     /// The uses within the region being read of names that were not defined then.
-    pub fn take_late(&mut self) -> Vec<Late<'a>> {
+    pub fn take_late(&mut self) -> Vec<ForwardReference<'a>> {
         self.open.last_mut().map(|scope| std::mem::take(&mut scope.late)).unwrap_or_default()
     }
 
     /// Leaves a use to the region around the one being read; false where it sees none.
-    pub fn hand_on(&mut self, late: Late<'a>) -> bool {
+    pub fn hand_on(&mut self, late: ForwardReference<'a>) -> bool {
         match &mut self.open[..] {
             [.., around, Scope { isolated: false, .. }] => {
                 around.late.push(late);

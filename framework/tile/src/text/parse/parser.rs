@@ -1,6 +1,6 @@
 //! Parses Triton IR text.
 
-use super::late::LateUses;
+use super::late::ForwardReferences;
 use super::names::Scopes;
 use crate::op::Dialects;
 use crate::{Body, Function, TileModule, TileType};
@@ -51,7 +51,7 @@ pub(super) struct Parser<'a> {
     /// The function being read.
     pub(super) body: Body,
     pub(super) scopes: Scopes<'a>,
-    pub(super) late: LateUses,
+    pub(super) late: ForwardReferences,
     pub(super) functions: Vec<Function>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Parser<'a> {
             late_locations: HashMap::new(),
             body: Body::default(),
             scopes: Scopes::default(),
-            late: LateUses::default(),
+            late: ForwardReferences::default(),
             functions: Vec::new(),
         }
     }

@@ -36,8 +36,8 @@ impl Names {
     /// Names values that stand together, and gives the name: with how many there are, where they are several.
     pub fn define(&mut self, body: &Body, values: &[Value]) -> String {
         let Some(first) = values.first() else { return String::new() };
-        let wanted = body.name(*first).filter(|name| !name.is_empty()).map(str::to_owned);
-        let name = match wanted {
+        let required = body.name(*first).filter(|name| !name.is_empty()).map(str::to_owned);
+        let name = match required {
             Some(name) if !self.is_taken(&name) => name,
             Some(name) => {
                 (0u32..).map(|number| format!("{name}_{number}")).find(|name| !self.is_taken(name)).unwrap_or(name)

@@ -18,10 +18,10 @@ pub struct Loop {
     /// What the copies of a turn follow from, in the order of the text, they themselves last of each.
     pub ahead: Vec<Op>,
     /// Why copies cannot go ahead, where they cannot.
-    pub closed: Option<String>,
+    pub rejected: Option<String>,
     /// Its products whose results nothing takes but the same product of the next turn, and what follows the loop: they may go on
     /// while the next turn begins.
-    pub sums: Vec<Op>,
+    pub accumulator: Vec<Op>,
 }
 
 /// The loops of a function that fill tensors in shared memory, the innermost first of what contains another.
@@ -40,23 +40,23 @@ fn of_loop(body: &Body, op: Op) -> Option<Loop> {
     }
     let filled: Vec<Value> = copies.iter().filter_map(|copy| fills(body, *copy)).collect();
     let tensors: Vec<Op> = filled.iter().filter_map(|value| maker(body, *value)).collect();
-    let (ahead, closed) =
+    let (ahead, rejected) =
         match ahead(body, block, &copies).and_then(|ahead| used_here(body, block, &copies, &filled).map(|()| ahead)) {
             Ok(ahead) => (ahead, None),
             Err(reason) => (Vec::new(), Some(reason)),
         };
-    let closed =
-        closed.or_else(|| (tensors.len() < filled.len()).then(|| "a tensor that it fills is not made here".to_owned()));
+    let rejected = rejected
+        .or_else(|| (tensors.len() < filled.len()).then(|| "a tensor that it fills is not made here".to_owned()));
     let products = body.ops(block).iter().copied().filter(|product| carried(body, block, *product).is_some());
-    let sums = products.collect();
-    Some(Loop { op, copies, tensors, ahead, closed, sums })
+    let accumulator = products.collect();
+    Some(Loop { op, copies, tensors, ahead, rejected, accumulator })
 }
 
 /// The number, among what a loop carries, of the sums that a product of its turn does nothing but add to.
 pub(super) fn carried(body: &Body, block: Block, product: Op) -> Option<usize> {
     let operation = body.op(product);
-    let sums = operation.operands.get(2).copied().filter(|_| operation.name() == tw::MMA)?;
-    let ValueOrigin::Argument(of, number @ 1..) = body.origin(sums) else { return None };
+    let accumulator = operation.operands.get(2).copied().filter(|_| operation.name() == tw::MMA)?;
+    let ValueOrigin::Argument(of, number @ 1..) = body.origin(accumulator) else { return None };
     let number = number as usize;
     let result = operation.results[0];
     let all = body.walk(body.root());
@@ -67,7 +67,7 @@ pub(super) fn carried(body: &Body, block: Block, product: Op) -> Option<usize> {
         && given.get(number - 1) == Some(&result)
         && given.iter().filter(|value| **value == result).count() == 1
         && users(result).eq([last])
-        && users(sums).eq([product]);
+        && users(accumulator).eq([product]);
     is_carried.then_some(number - 1)
 }
 

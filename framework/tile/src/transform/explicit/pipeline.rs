@@ -19,12 +19,12 @@ pub(super) fn buffer_counts(function: &Function, choices: &Choices) -> Result<Ha
     let mut buffers = HashMap::new();
     for of in loops(function) {
         let Some(&count) = choices.stages.get(&of.op) else { continue };
-        if choices.pending.contains(&of.op) && (count < 3 || of.sums.is_empty()) {
+        if choices.pending.contains(&of.op) && (count < 3 || of.accumulator.is_empty()) {
             let message =
                 "products go on while the next turn begins: that takes three stages, and sums that turns hand on";
             return Err(violation_of(function, of.op, message));
         }
-        if let (Some(reason), true) = (&of.closed, count > 1) {
+        if let (Some(reason), true) = (&of.rejected, count > 1) {
             let message = format!("{count} stages, and the copies cannot go ahead: {reason}");
             return Err(violation_of(function, of.op, message));
         }
@@ -50,7 +50,7 @@ impl Expander<'_> {
         let Some(of) = of else { return Ok(false) };
         let schedule = self.schedule(&of, stages, copier);
         if !schedule.asynchronous_accumulators.is_empty() {
-            self.pending.extend(&of.sums);
+            self.pending.extend(&of.accumulator);
         }
         for &copy in of.copies.iter().filter(|copy| self.choices.boxes.contains_key(copy)) {
             let map = self.map(copy, copier)?;
@@ -74,14 +74,14 @@ impl Expander<'_> {
             has_loads: held > 0,
             tensor_bytes: boxes.iter().map(|copy| Self::bytes_of(*copy, copier)).sum(),
         };
-        let sums = of.sums.iter().filter_map(|product| carried(body, block, *product));
+        let accumulator = of.accumulator.iter().filter_map(|product| carried(body, block, *product));
         let is_own = |op: &Op| !of.copies.contains(op) && body.op(*op).name() != scf::YIELD;
         let ops = body.ops(block).iter().copied().filter(is_own).collect();
         Schedule {
             op: of.op,
             streams: vec![stream],
             rest: Slice { ops, carried: (1..body.arguments(block).len()).collect() },
-            asynchronous_accumulators: if is_pending { sums.collect() } else { Vec::new() },
+            asynchronous_accumulators: if is_pending { accumulator.collect() } else { Vec::new() },
             owns_buffers: false,
             consumers: self.choices.producers.get(&of.op).copied(),
         }

@@ -41,8 +41,8 @@ impl Expander<'_> {
                 _ => copier.value(factor),
             });
         }
-        let sums = copier.value(operands[2]);
-        let ty = copier.to.ty(sums).clone();
+        let accumulator = copier.value(operands[2]);
+        let ty = copier.to.ty(accumulator).clone();
         let said = |name: &str| copier.from.op(op).attributes.get(name).cloned();
         let choice = self.choices.products.get(&op).cloned().unwrap_or_default();
         for (factor, _) in factors.iter().zip(choice.in_place).filter(|(_, in_place)| *in_place) {
@@ -60,7 +60,7 @@ impl Expander<'_> {
             (PENDING, self.pending.contains(&op).then_some(Attribute::Unit)),
         ];
         let attributes = attributes.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let made = copier.to.op(tt::DOT).operand(factors[0]).operand(factors[1]).operand(sums);
+        let made = copier.to.op(tt::DOT).operand(factors[0]).operand(factors[1]).operand(accumulator);
         let made = made.attributes(attributes).result(ty).done()?;
         let result = copier.to.body().op(made).results[0];
         self.made.products.push((op, made));

@@ -36,7 +36,7 @@ pub struct PrefetchableLoad {
     /// The value that is stored.
     pub stored: Value,
     /// The value that stands for it behind the buffer.
-    pub wanted: Value,
+    pub required: Value,
     /// What wants it.
     pub reader: BufferReader,
 }
@@ -104,11 +104,11 @@ impl<'s> Search<'s> {
             return None;
         }
         let mut found = LoadLoop { op, loads: Vec::new(), left: Vec::new() };
-        if let Some(reason) = self.closed(&inner[1..]) {
+        if let Some(reason) = self.rejected(&inner[1..]) {
             found.left = all.into_iter().map(|load| (load, reason.clone())).collect();
             return Some(found);
         }
-        for (value, wanted, reader) in self.readers() {
+        for (value, required, reader) in self.readers() {
             let Some(traced) = self.traced(value) else { continue };
             let (load, chain) = match traced {
                 Ok(traced) => traced,
@@ -117,7 +117,7 @@ impl<'s> Search<'s> {
                     continue;
                 }
             };
-            let load = PrefetchableLoad { op: load, chain, stored: value, wanted, reader };
+            let load = PrefetchableLoad { op: load, chain, stored: value, required, reader };
             match self.can_go(&load) {
                 Ok(()) => found.loads.push(load),
                 Err(reason) => found.left.push((load.op, reason)),
@@ -136,7 +136,7 @@ impl<'s> Search<'s> {
     }
 
     /// What forbids that anything goes ahead: what other threads may see, or wait for.
-    fn closed(&self, inner: &[Op]) -> Option<String> {
+    fn rejected(&self, inner: &[Op]) -> Option<String> {
         let counter = self.body.arguments(self.block).first().map(|counter| self.body.ty(*counter));
         if !matches!(counter, Some(TileType::Integer(..))) {
             return Some("the loop does not count in integers of a width".to_owned());

@@ -30,7 +30,7 @@ impl Rewrite for Loops<'_> {
         let streams = paths.map(|path| (0..of.loads.len()).filter(|&number| of.loads[number].path == path).collect());
         let streams: Vec<Vec<usize>> = streams.filter(|loads: &Vec<usize>| !loads.is_empty()).collect();
         let schedule = schedule(of, &streams, copier).map_err(|reason| violation(copier, op, reason))?;
-        let reader = |number: usize| match copier.from.origin(of.loads[number].load.wanted) {
+        let reader = |number: usize| match copier.from.origin(of.loads[number].load.required) {
             ValueOrigin::Result(op, _) => Some((op, number)),
             ValueOrigin::Argument(..) => None,
         };
@@ -64,7 +64,7 @@ fn schedule(of: &PipelinedLoop, streams: &[Vec<usize>], copier: &Copier<'_, '_, 
         body.walk(body.root()).into_iter().flat_map(|op| body.op(op).operands.clone()).collect();
     let carried = body.arguments(block).iter().skip(1).zip(&operation.results);
     let roots = carried.filter(|(_, result)| used.contains(result)).map(|(argument, _)| *argument).collect();
-    let read: BTreeSet<Value> = of.loads.iter().map(|load| load.load.wanted).collect();
+    let read: BTreeSet<Value> = of.loads.iter().map(|load| load.load.required).collect();
     let mut rest = backward(body, block, roots, |value| read.contains(&value), |_| Ok(()))?;
     let is_kept = |op: &Op| rest.ops.contains(op) || body.op(*op).results.iter().any(|value| read.contains(value));
     rest.ops = body.ops(block).iter().copied().filter(is_kept).collect();
@@ -119,13 +119,13 @@ impl Rewrite for Loads<'_> {
         let Some(&number) = self.readers.get(&op) else { return Ok(false) };
         let load = &self.loads[number].load;
         let buffer = self.buffer(number, self.indices.get(self.buffers[number].0).copied(), copier)?;
-        let ty = copier.from.ty(load.wanted).clone();
+        let ty = copier.from.ty(load.required).clone();
         let mut made = copier.to.op(ttg::LOCAL_LOAD).operand(buffer).result(ty);
         if matches!(load.reader, BufferReader::Unit(..)) {
             made = made.attribute(IN_PLACE, Attribute::Unit);
         }
         let value = made.value()?;
-        copier.bind(load.wanted, value);
+        copier.bind(load.required, value);
         Ok(true)
     }
 }

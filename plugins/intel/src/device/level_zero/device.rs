@@ -7,7 +7,7 @@ use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
 use tilewright_plugin::{
-    Artifact, Device, DeviceBuffer, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, HandleTable, LoadedCode,
+    Artifact, Device, DeviceBuffer, DeviceError, Emit, HandleTable, LaunchArgument, LaunchRequest, Launched, LoadedCode,
 };
 
 use super::found::Found;

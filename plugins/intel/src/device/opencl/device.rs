@@ -18,7 +18,7 @@ use cl3::event::{
 use cl3::kernel::set_kernel_arg;
 use cl3::memory::{CL_MEM_READ_WRITE, create_buffer, release_mem_object};
 use tilewright_plugin::{
-    Artifact, Device, DeviceBuffer, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, HandleTable, LoadedCode,
+    Artifact, Device, DeviceBuffer, DeviceError, Emit, HandleTable, LaunchArgument, LaunchRequest, Launched, LoadedCode,
 };
 
 use super::found::Found;

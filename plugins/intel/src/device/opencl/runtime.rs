@@ -71,7 +71,7 @@ fn found() -> Result<Vec<Found>, DeviceError> {
 fn described(id: usize) -> Result<Option<Found>, DeviceError> {
     let of = |what| get_device_data(id as _, what).map_err(failed("clGetDeviceInfo"));
     let kind = of(CL_DEVICE_TYPE)?;
-    let is = |wanted: u64| kind.as_slice().try_into().is_ok_and(|kind| u64::from_le_bytes(kind) & wanted != 0);
+    let is = |required: u64| kind.as_slice().try_into().is_ok_and(|kind| u64::from_le_bytes(kind) & required != 0);
     if !text(of(CL_DEVICE_IL_VERSION)?).contains(SPIRV) || !(is(CL_DEVICE_TYPE_CPU) || is(CL_DEVICE_TYPE_GPU)) {
         return Ok(None);
     }

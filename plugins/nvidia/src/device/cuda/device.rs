@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 use tilewright_plugin::{
-    Artifact, Device, DeviceBuffer, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, HandleTable,
-    LoadedCode,
+    Artifact, Device, DeviceBuffer, DeviceError, Emit, HandleTable, KernelMetadata, LaunchArgument, LaunchRequest,
+    Launched, LoadedCode,
 };
 use tilewright_target::TargetDescription;
 

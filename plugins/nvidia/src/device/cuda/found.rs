@@ -27,7 +27,7 @@ pub(crate) fn devices(target: &TargetDescription) -> Result<Vec<Box<dyn Device>>
     for ordinal in 0..result::device::get_count().map_err(failed("cuDeviceGetCount"))? {
         let device = result::device::get(ordinal).map_err(failed("cuDeviceGet"))?;
         let name = result::device::get_name(device).map_err(failed("cuDeviceGetName"))?;
-        if is_product(&name, &target.product) && capability(device)? == asked(&target.architecture) {
+        if is_product(&name, &target.product) && capability(device)? == requested(&target.architecture) {
             devices.push(Box::new(CudaDevice::open(device, &name, target)?));
         }
     }
@@ -52,14 +52,14 @@ fn capability(device: sys::CUdevice) -> Result<u32, DeviceError> {
 }
 
 /// The compute capability that an architecture such as `sm_90a` is for.
-fn asked(architecture: &str) -> u32 {
+fn requested(architecture: &str) -> u32 {
     let digits: String = architecture.chars().filter(char::is_ascii_digit).collect();
     digits.parse().unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{asked, is_product};
+    use super::{is_product, requested};
 
     #[test]
     fn products_are_told_by_their_model() {
@@ -69,6 +69,6 @@ mod tests {
         assert!(is_product("NVIDIA GeForce RTX 4090", "NVIDIA GeForce RTX 4090"));
         assert!(!is_product("NVIDIA H200", "NVIDIA H100"));
         assert!(!is_product("NVIDIA GH200 480GB", "NVIDIA H200"));
-        assert_eq!((asked("sm_90a"), asked("sm_120a"), asked("sm_86")), (90, 120, 86));
+        assert_eq!((requested("sm_90a"), requested("sm_120a"), requested("sm_86")), (90, 120, 86));
     }
 }

@@ -122,8 +122,8 @@ fn some_warps_bring_what_others_multiply() {
     for (multiply, bring) in [(4, 1), (4, 4), (2, 2), (1, 4)] {
         let kernel = Groups { multiply, bring, ..GROUPS }.kernel();
         assert_eq!(kernel.launch.warps, multiply + bring);
-        for turns in [0, 1, 2, 5] {
-            Matrices::is_right("h100", &kernel, turns)
+        for iterations in [0, 1, 2, 5] {
+            Matrices::is_right("h100", &kernel, iterations)
                 .unwrap_or_else(|fault| panic!("{multiply} and {bring}: {fault}"));
         }
         // Barriers of all warps alone are those before and after the groups.
@@ -182,8 +182,8 @@ fn copies_arrive_for_their_lanes() {
         Matrices::kernel("h100", &text).unwrap_or_else(|error| panic!("{error}"))
     };
     let kernel = counted("32");
-    for turns in [0, 1, 2, 5] {
-        Matrices::is_right("h100", &kernel, turns).unwrap_or_else(|fault| panic!("{turns}: {fault}"));
+    for iterations in [0, 1, 2, 5] {
+        Matrices::is_right("h100", &kernel, iterations).unwrap_or_else(|fault| panic!("{iterations}: {fault}"));
     }
     assembles("h100", kernel);
     let fault = Matrices::is_right("h100", &counted("33"), 5).unwrap_err();
@@ -268,8 +268,9 @@ fn programs_of_triton_with_groups_of_warps_are_exact() {
     for bring in [1, 4] {
         let kernel = Matrices::kernel("h100", &of_triton(bring)).unwrap_or_else(|error| panic!("{error}"));
         assert!(text(&kernel).contains("pend products"));
-        for turns in [0, 3, 6] {
-            Matrices::is_right("h100", &kernel, turns).unwrap_or_else(|fault| panic!("{bring}, {turns}: {fault}"));
+        for iterations in [0, 3, 6] {
+            Matrices::is_right("h100", &kernel, iterations)
+                .unwrap_or_else(|fault| panic!("{bring}, {iterations}: {fault}"));
         }
         assembles("h100", kernel);
     }

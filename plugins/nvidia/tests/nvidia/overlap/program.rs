@@ -90,26 +90,26 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = {warps} : i3
     }
 
     /// What the sums must be after so many turns.
-    pub fn expected(turns: usize) -> Vec<f32> {
+    pub fn expected(iterations: usize) -> Vec<f32> {
         let pitch = 32 * (TILES + 1);
         let at = |m: usize, n: usize| -> f32 {
-            (0..32 * turns).map(|k| Self::element(m * pitch + k) * Self::element(64 * pitch + k * 64 + n)).sum()
+            (0..32 * iterations).map(|k| Self::element(m * pitch + k) * Self::element(64 * pitch + k * 64 + n)).sum()
         };
         (0..64 * 64).map(|place| at(place / 64, place % 64)).collect()
     }
 
     /// Runs the kernel on the emulator; its sums are exact.
-    pub fn is_right(product: &str, kernel: &Kernel, turns: u32) -> Result<(), Fault> {
+    pub fn is_right(product: &str, kernel: &Kernel, iterations: u32) -> Result<(), Fault> {
         let buffers = Self::factors().map(Given::Bytes).into_iter().chain([Given::Empty(4 * 64 * 64)]);
-        let (left, _) = run_block(&target(product), kernel, &buffers.collect::<Vec<_>>(), &[turns.into()])?;
-        Self::are_right(&left[2], turns as usize);
+        let (left, _) = run_block(&target(product), kernel, &buffers.collect::<Vec<_>>(), &[iterations.into()])?;
+        Self::are_right(&left[2], iterations as usize);
         Ok(())
     }
 
     /// Whether these are the sums after so many turns.
-    pub fn are_right(bytes: &[u8], turns: usize) {
+    pub fn are_right(bytes: &[u8], iterations: usize) {
         let found: Vec<f32> = bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect();
-        assert_eq!(found, Self::expected(turns));
+        assert_eq!(found, Self::expected(iterations));
     }
 }
 

@@ -35,8 +35,8 @@ fn a_masked_sum_of_vectors() {
     ]);
     let shape = Shape { grid: [4, 1, 1], ..Shape::warps(4) };
     let (left, report) = run(include_str!("../../data/ptx/triton_add.ptx"), "add", shape, &arguments).unwrap();
-    let sums: Vec<f32> = x.iter().zip(&y).map(|(x, y)| x + y).take(n - 1).chain([99.0]).collect();
-    assert_eq!(read(&left[2]), sums, "the element beyond the mask stays as it was");
+    let accumulator: Vec<f32> = x.iter().zip(&y).map(|(x, y)| x + y).take(n - 1).chain([99.0]).collect();
+    assert_eq!(read(&left[2]), accumulator, "the element beyond the mask stays as it was");
     // 999 words in units of eight; each lane stores two neighbours one after the other, so that each unit is touched twice.
     assert_eq!(report.transactions_stored, 250);
 }

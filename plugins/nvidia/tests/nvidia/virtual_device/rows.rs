@@ -353,6 +353,6 @@ fn matrices_are_multiplied() {
     let body = "setp.eq.u32 %p0, %lane, 0; selp.b32 %r1, 0x3c00, 0, %p0; selp.b32 %r2, 0x4200, 0, %p0; mov.b32 %r3, 0; \
                 mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r0,%r4,%r5,%r6}, {%r1,%r3,%r3,%r3}, {%r2,%r3}, \
                 {%r3,%r3,%r3,%r3};";
-    let sums = lanes(body);
-    assert_eq!((sums[0], sums[1..].iter().max()), (3f32.to_bits(), Some(&0)));
+    let accumulator = lanes(body);
+    assert_eq!((accumulator[0], accumulator[1..].iter().max()), (3f32.to_bits(), Some(&0)));
 }

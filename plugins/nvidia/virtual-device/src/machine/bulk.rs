@@ -53,7 +53,7 @@ impl Running<'_> {
     pub(crate) fn bulk_commit(&mut self, lane: usize) {
         let groups = &mut self.groups[lane];
         let open = std::mem::take(&mut groups.open);
-        groups.closed.push_back(open);
+        groups.rejected.push_back(open);
     }
 
     /// Waits for all groups of a lane but the latest so many; only until what they read has been read, where so asked.
@@ -63,9 +63,9 @@ impl Running<'_> {
         outstanding: usize,
         only_read: bool,
     ) -> Result<(), DeviceFaultKind> {
-        let landed = self.groups[lane].closed.len().saturating_sub(outstanding);
+        let landed = self.groups[lane].rejected.len().saturating_sub(outstanding);
         for number in 0..landed {
-            for copy in &mut self.groups[lane].closed[number] {
+            for copy in &mut self.groups[lane].rejected[number] {
                 copy.from.iter().for_each(|&(address, bytes)| self.shared.lend(address, bytes, false));
                 copy.is_read = true;
             }
@@ -73,14 +73,14 @@ impl Running<'_> {
         if only_read {
             return Ok(());
         }
-        let copies: Vec<Leaving> = self.groups[lane].closed.drain(..landed).flatten().collect();
+        let copies: Vec<Leaving> = self.groups[lane].rejected.drain(..landed).flatten().collect();
         self.write(lane, copies)
     }
 
     /// Ends what a lane has issued: what nobody waited for must have read what it copies.
     pub(super) fn bulk_end(&mut self, lane: usize) -> Result<(), DeviceFaultKind> {
         let groups = &mut self.groups[lane];
-        let mut copies: Vec<Leaving> = groups.closed.drain(..).flatten().collect();
+        let mut copies: Vec<Leaving> = groups.rejected.drain(..).flatten().collect();
         copies.append(&mut groups.open);
         match copies.iter().any(|copy| !copy.is_read) {
             true => Err(DeviceFaultKind::Unfinished { lane: lane as u32 }),

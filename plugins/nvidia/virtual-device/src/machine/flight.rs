@@ -16,13 +16,13 @@ impl Running<'_> {
 
     pub(crate) fn commit(&mut self) {
         let group = std::mem::take(&mut self.flights.open);
-        self.flights.closed.push(group);
+        self.flights.rejected.push(group);
     }
 
     /// Waits for all groups but the latest so many; `open` ones, too, where nobody closes them.
     pub(crate) fn land(&mut self, outstanding: usize, open: bool) {
-        let landed = self.flights.closed.len().saturating_sub(outstanding);
-        let groups = self.flights.closed.drain(..landed).flatten();
+        let landed = self.flights.rejected.len().saturating_sub(outstanding);
+        let groups = self.flights.rejected.drain(..landed).flatten();
         let rest = if open { std::mem::take(&mut self.flights.open) } else { Vec::new() };
         let (warp, epoch, step) = (self.warp as u8, *self.epoch, self.step);
         let landing = |flight: Flight, shared: &mut Shared| {

@@ -22,13 +22,13 @@ pub(super) struct Leaving {
 /// The copies from shared memory that a lane has issued: groups that are closed, the oldest first, and the open one.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
-    pub(super) closed: VecDeque<Vec<Leaving>>,
+    pub(super) rejected: VecDeque<Vec<Leaving>>,
     pub(super) open: Vec<Leaving>,
 }
 
 impl Groups {
     pub(super) fn clear(&mut self) {
-        self.closed.clear();
+        self.rejected.clear();
         self.open.clear();
     }
 }
@@ -44,13 +44,13 @@ pub(super) struct Flight {
 /// The copies of a warp that have not landed: the groups that are closed, the oldest first, and the open one.
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
-    pub(super) closed: Vec<Vec<Flight>>,
+    pub(super) rejected: Vec<Vec<Flight>>,
     pub(super) open: Vec<Flight>,
 }
 
 impl Flights {
     pub(super) fn clear(&mut self) {
-        self.closed.clear();
+        self.rejected.clear();
         self.open.clear();
     }
 }
@@ -58,13 +58,13 @@ impl Flights {
 /// Pieces of shared memory that a warp's products read: of groups that are closed, the oldest first, and of the open one.
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
-    pub(super) closed: VecDeque<Vec<(u64, u64)>>,
+    pub(super) rejected: VecDeque<Vec<(u64, u64)>>,
     pub(super) open: Vec<(u64, u64)>,
 }
 
 impl Reads {
     pub(super) fn clear(&mut self) {
-        self.closed.clear();
+        self.rejected.clear();
         self.open.clear();
     }
 }

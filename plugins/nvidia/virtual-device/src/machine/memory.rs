@@ -128,7 +128,7 @@ impl Running<'_> {
         places: &[Option<(PtxSpace, u64)>; LANES],
         bytes: u32,
     ) -> Result<(), DeviceFaultKind> {
-        let of = |wanted| places.map(|place| place.and_then(|(space, at)| (space == wanted).then_some(at)));
+        let of = |required| places.map(|place| place.and_then(|(space, at)| (space == required).then_some(at)));
         let shared = of(PtxSpace::Shared);
         if shared.iter().any(Option::is_some) {
             let row = self.target.bank_row(direction, bytes * 8).ok_or_else(|| {

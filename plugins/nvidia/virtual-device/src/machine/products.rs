@@ -15,13 +15,13 @@ impl Running<'_> {
 
     pub(crate) fn group_commit(&mut self) {
         let open = std::mem::take(&mut self.reads.open);
-        self.reads.closed.push_back(open);
+        self.reads.rejected.push_back(open);
     }
 
     /// Waits for all groups but the latest so many.
     pub(crate) fn group_wait(&mut self, outstanding: usize) {
-        let ended = self.reads.closed.len().saturating_sub(outstanding);
-        for (address, bytes) in self.reads.closed.drain(..ended).flatten() {
+        let ended = self.reads.rejected.len().saturating_sub(outstanding);
+        for (address, bytes) in self.reads.rejected.drain(..ended).flatten() {
             self.shared.lend(address, bytes, false);
         }
     }

@@ -93,7 +93,7 @@ impl Stack {
     }
 
     /// Lets another path run whose lanes meet the running ones nowhere before the end; false where there is none.
-    pub(super) fn turn(&mut self) -> bool {
+    pub(super) fn iteration(&mut self) -> bool {
         let Some(first) = self.paths.iter().skip(1).position(|path| path.meeting == END && path.lanes != 0) else {
             return false;
         };

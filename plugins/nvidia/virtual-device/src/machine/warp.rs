@@ -151,7 +151,7 @@ impl Warp {
             let (active, next) = match self.step(around, number, step, lanes) {
                 Ok(next) => next,
                 // Lanes that end elsewhere need not come; those that come later must.
-                Err(DeviceFaultKind::Divergent { .. }) if waited < LANES && self.stack.turn() => {
+                Err(DeviceFaultKind::Divergent { .. }) if waited < LANES && self.stack.iteration() => {
                     waited += 1;
                     continue;
                 }

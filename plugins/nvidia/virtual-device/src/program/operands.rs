@@ -61,8 +61,8 @@ impl Operands<'_> {
             return Ok(());
         }
         let (least, most) = (counts.start(), counts.end());
-        let wanted = if least == most { least.to_string() } else { format!("{least} to {most}") };
-        Err(format!("`{}` takes {wanted} operands, {} are given", self.instruction.opcode, self.count()))
+        let required = if least == most { least.to_string() } else { format!("{least} to {most}") };
+        Err(format!("`{}` takes {required} operands, {} are given", self.instruction.opcode, self.count()))
     }
 
     fn operand(&self, number: usize) -> Result<&Operand, String> {

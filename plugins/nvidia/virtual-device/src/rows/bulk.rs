@@ -23,7 +23,7 @@ const BOX_ALIGNMENT: u64 = 128;
 
 /// Whether a form copies to shared memory, rather than from there: what comes first is where to.
 fn is_to_shared(form: &Form<'_>) -> Result<bool, String> {
-    let at = |wanted: &[&str]| form.words.iter().position(|word| wanted.contains(word));
+    let at = |required: &[&str]| form.words.iter().position(|word| required.contains(word));
     match (at(&["shared::cluster", "shared::cta"]), at(&["global"])) {
         (Some(shared), Some(global)) => {
             let arrives = form.has("mbarrier::complete_tx::bytes");

@@ -86,7 +86,7 @@ enum Factor {
 
 struct Product {
     to: Vec<Option<Place>>,
-    sums: Vec<u32>,
+    accumulator: Vec<u32>,
     a: Factor,
     b: Factor,
     adds: (u32, bool),
@@ -108,13 +108,13 @@ fn product(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Opera
     let is_float = !form.has("s32");
     let count = 4 + if is_float { 2 } else { 0 };
     let in_registers = operands.is_group(1);
-    let turns = if depth == 16 { 2 - usize::from(in_registers) } else { 0 };
-    operands.expect(count + turns..=count + turns)?;
+    let iterations = if depth == 16 { 2 - usize::from(in_registers) } else { 0 };
+    operands.expect(count + iterations..=count + iterations)?;
     if is_float && (operands.constant(4)?, operands.constant(5)?) != (1, 1) {
         return Err(format!("`{}` with a factor that is negated is not known here", form.opcode));
     }
     let is_turned = |number: usize, operands: &Operands<'_>| -> Result<bool, String> {
-        if turns == 0 { Ok(false) } else { operands.constant(number).map(|turned| turned == 1) }
+        if iterations == 0 { Ok(false) } else { operands.constant(number).map(|turned| turned == 1) }
     };
     let (wide, word) = (Type::named("b64").unwrap_or(form.ty()), Type::named("b32").unwrap_or(form.ty()));
     let a = match in_registers {
@@ -125,13 +125,13 @@ fn product(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Opera
     let b = Factor::Memory { descriptor: operands.source(2, wide)?, is_turned: b_turned };
     let first_type = form.words.iter().find(|word| !word.starts_with("m64"));
     let bits = [(K_BYTES * 8 / depth) as u32, if first_type == Some(&"f16") { 16 } else { 32 }];
-    let (to, sums) = (operands.places(0)?, operands.sources(0, word)?);
+    let (to, accumulator) = (operands.places(0)?, operands.sources(0, word)?);
     let registers = columns * ROWS_OF_WARP * bits[1] as usize / 32 / LANES;
     if to.len() != registers || matches!(&a, Factor::Registers(all) if all.len() != 4) {
         return Err(format!("`{}` takes {registers} registers of sums, and 4 of a factor", form.opcode));
     }
     let adds = operands.predicate(3)?;
-    Ok(Box::new(Product { to, sums, a, b, adds, columns, bits, sum: ElementSum::of(row)? }))
+    Ok(Box::new(Product { to, accumulator, a, b, adds, columns, bits, sum: ElementSum::of(row)? }))
 }
 
 /// Whether a row of the target is an opcode's; behind it the row says where the factors are.
@@ -190,7 +190,8 @@ impl Operation for Product {
         let each = (32 / sum_bits) as usize;
         for (number, &to) in self.to.iter().enumerate() {
             for lane in warp.lanes() {
-                let held = if adds { warp.known(self.sums[number], lane, "the sums of the product")? } else { 0 };
+                let held =
+                    if adds { warp.known(self.accumulator[number], lane, "the sums of the product")? } else { 0 };
                 let mut word = 0;
                 for part in 0..each {
                     // Two neighbours of a row, then those eight rows below, then those eight columns on.

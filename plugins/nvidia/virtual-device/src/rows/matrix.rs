@@ -38,9 +38,9 @@ pub(super) fn row_of<'a>(form: &Form<'a>) -> Result<&'a Instruction, String> {
         words.sort_unstable();
         words
     };
-    let wanted = words(form.opcode);
+    let required = words(form.opcode);
     let found = form.instructions.iter().find(|row| row.name == form.opcode);
-    let found = found.or_else(|| form.instructions.iter().find(|row| words(&row.name) == wanted));
+    let found = found.or_else(|| form.instructions.iter().find(|row| words(&row.name) == required));
     found.ok_or_else(|| {
         let names = form.instructions.iter().map(|row| row.name.as_str());
         let near = tilewright_target::nearest(form.opcode, names);

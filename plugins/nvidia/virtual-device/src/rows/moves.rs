@@ -84,8 +84,8 @@ fn generic_address(form: &Form<'_>) -> Option<Compute> {
 
 fn is_in_space(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     operands.expect(2..=2)?;
-    let wanted = form.find(PtxSpace::named).ok_or_else(|| form.unknown())?;
+    let required = form.find(PtxSpace::named).ok_or_else(|| form.unknown())?;
     let address = operands.source(1, Type::named("u64").unwrap_or(form.ty()))?;
-    let is_in = move |[address, ..]: [u64; 4]| u64::from(PtxSpace::of_generic(address).0 == wanted);
+    let is_in = move |[address, ..]: [u64; 4]| u64::from(PtxSpace::of_generic(address).0 == required);
     Ok(Box::new(Lanes::new(operands.place(0)?, &[address], Box::new(is_in))))
 }

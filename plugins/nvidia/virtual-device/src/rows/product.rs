@@ -29,9 +29,9 @@ struct Tile {
 }
 
 impl Tile {
-    fn of(row: &Instruction, wanted: &str) -> Result<Self, String> {
-        let missing = || format!("`{}` has no register operand `{wanted}`", row.name);
-        let found = row.operands.iter().find(|operand| operand.role() == Some(wanted));
+    fn of(row: &Instruction, required: &str) -> Result<Self, String> {
+        let missing = || format!("`{}` has no register operand `{required}`", row.name);
+        let found = row.operands.iter().find(|operand| operand.role() == Some(required));
         let Some(Operand::Register { element, bits, layout, .. }) = found else { return Err(missing()) };
         let register_bits = if element == "f64" { 64 } else { 32 };
         let shape = [0, 1].map(|axis| layout.out_bits(Dim::tensor(axis)));

@@ -37,7 +37,7 @@ impl Distances {
             Some(Step { element: column ^ multiply(&src.blocks, distance), distance })
         };
         // Distances are counted from the own block, which holds what the source says.
-        let of_blocks = dst.blocks.iter().zip(&src.blocks).map(|(wanted, there)| wanted ^ there);
+        let of_blocks = dst.blocks.iter().zip(&src.blocks).map(|(required, there)| required ^ there);
         Some(Self {
             registers: dst.registers.iter().map(|&column| step(column)).collect::<Option<_>>()?,
             threads: dst.threads.iter().copied().chain(of_blocks).map(step).collect::<Option<_>>()?,

@@ -38,11 +38,11 @@ impl Exchanged {
         let mut loads = Vec::new();
         for group in 0..1u64 << self.groups.bits() {
             let away = self.groups.distance(group);
-            let asked = match (first, away) {
-                (asked, 0) => asked,
-                (asked, away) => Some(builder.binary_const(Binary::Xor, asked.unwrap_or(block), away as u32)),
+            let requested = match (first, away) {
+                (requested, 0) => requested,
+                (requested, away) => Some(builder.binary_const(Binary::Xor, requested.unwrap_or(block), away as u32)),
             };
-            let memory = asked.map_or(buffer, |asked| builder.cluster_address(buffer, asked));
+            let memory = requested.map_or(buffer, |requested| builder.cluster_address(buffer, requested));
             loads.push(self.scratch.loads(builder, of_group(group), memory));
         }
         loads

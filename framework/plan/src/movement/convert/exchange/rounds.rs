@@ -109,14 +109,14 @@ fn search(map: &WordMap, pairs: &Pairs, chosen: &mut Vec<u64>, budget: &mut u32)
 }
 
 /// The columns of `Q`: for each thread bit the word that an offering thread adds to the round's.
-pub(super) fn offers(asked: &[Position], source_thread: &[u64]) -> Vec<u64> {
-    let units: Vec<u64> = (0..asked.len()).map(|bit| 1 << bit).collect();
+pub(super) fn offers(requested: &[Position], source_thread: &[u64]) -> Vec<u64> {
+    let units: Vec<u64> = (0..requested.len()).map(|bit| 1 << bit).collect();
     let all: Vec<u64> = source_thread.iter().chain(&units).copied().collect();
     let solver = Solver::new(&all);
     let word = |unit: &u64| {
         // Threads that nobody asks offer anything: they count as the units that complete the span.
         let combination = solver.solve(*unit).unwrap_or(0);
-        let asking = asked.iter().enumerate().filter(|(bit, _)| combination >> bit & 1 == 1);
+        let asking = requested.iter().enumerate().filter(|(bit, _)| combination >> bit & 1 == 1);
         asking.fold(0, |sum, (_, p)| sum ^ p.register)
     };
     units.iter().map(word).collect()

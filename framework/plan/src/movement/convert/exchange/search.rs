@@ -13,7 +13,7 @@ use super::super::super::price::slots;
 use super::moves::{Move, Moves, moved};
 use super::rounds::{choose_destinations, stay_at_home};
 use super::taking::Question;
-use super::words::{WordMap, Words, homely, room};
+use super::words::{WordMap, Words, lane_local, room};
 use super::{Exchanges, WORD_BITS};
 use tilewright_target::{LaneXors, TargetDescription};
 
@@ -107,7 +107,7 @@ impl Search<'_> {
 
     /// Moves that may come next; a regrouping comes with the swap that it is for.
     fn next(&self, origin: &Origin, moves: &Moves) -> Vec<[Option<Move>; 2]> {
-        let inside = homely(origin) & !moves.outer;
+        let inside = lane_local(origin) & !moves.outer;
         let blends = inside.count_ones() < room(self.conversion.element);
         let mut found = Vec::new();
         if self.swapped.is_empty() && !blends {

@@ -81,10 +81,10 @@ impl Question<'_> {
 
 impl Taking {
     fn new(map: &WordMap, dst_columns: &[u64]) -> Self {
-        let asked = map.of_threads.iter().zip(dst_columns).map(|(own, &word)| own.plus(map.of_word(word)));
-        let asked: Vec<Position> = asked.collect();
-        let source_thread: Vec<u64> = asked.iter().map(|p| p.thread).collect();
-        let src_columns = offers(&asked, &source_thread);
+        let requested = map.of_threads.iter().zip(dst_columns).map(|(own, &word)| own.plus(map.of_word(word)));
+        let requested: Vec<Position> = requested.collect();
+        let source_thread: Vec<u64> = requested.iter().map(|p| p.thread).collect();
+        let src_columns = offers(&requested, &source_thread);
         let identity = source_thread.iter().enumerate().all(|(bit, &thread)| thread == 1 << bit);
         let rounds = (0..1u64 << map.of_words.len()).map(|dst| {
             let source = map.of_word(dst);

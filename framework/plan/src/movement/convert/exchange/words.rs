@@ -31,15 +31,15 @@ impl Words {
     /// inside; `None` where a bit that must be inside does not stay there.
     pub(super) fn new(conversion: &Conversion, origin: &Origin, moves: &Moves) -> Option<Self> {
         let room = room(conversion.element) as usize;
-        let homely = homely(origin);
-        if moves.inner & !homely != 0 || moves.inner.count_ones() > room as u32 {
+        let lane_local = lane_local(origin);
+        if moves.inner & !lane_local != 0 || moves.inner.count_ones() > room as u32 {
             return None;
         }
         let copies = |p: &Position| *p == Position::default();
         let bits = || (0u32..).zip(&origin.of_registers);
         let dst_copies: Vec<u32> = bits().filter(|(_, p)| copies(p)).map(|(bit, _)| bit).collect();
         let stays = |within: u64| bits().filter(move |(_, p)| p.thread == 0 && p.register & within != 0);
-        let inner = stays(homely & moves.inner).chain(stays(homely & !moves.inner & !moves.outer)).take(room);
+        let inner = stays(lane_local & moves.inner).chain(stays(lane_local & !moves.inner & !moves.outer)).take(room);
         let (src_inner, dst_inner): (Vec<u32>, Vec<u32>) =
             inner.map(|(bit, p)| (p.register.trailing_zeros(), bit)).unzip();
         let read = bits().map(|(_, p)| p).chain(&origin.of_threads).fold(moves.outer, |sum, p| sum | p.register);
@@ -88,7 +88,7 @@ pub(super) fn room(element: Element) -> u32 {
 
 /// Source register bits, as a mask, each of which becomes one register bit of the destination and
 /// nothing else.
-pub(super) fn homely(origin: &Origin) -> u64 {
+pub(super) fn lane_local(origin: &Origin) -> u64 {
     let (mut once, mut often) = (0, 0);
     for p in &origin.of_registers {
         let alone = p.thread == 0 && p.register.is_power_of_two();

@@ -6,7 +6,7 @@ use crate::movement::bound;
 use crate::movement::choose::swizzle::ScratchLayout;
 use crate::movement::convert::plan::{Path, Plan, Steps};
 use crate::movement::price::slots;
-use crate::movement::tile::{Accesses, TileStats, Located, Memory, Placed, Reach, Tile};
+use crate::movement::tile::{Accesses, Located, Memory, Placed, Reach, Tile, TileStats};
 use crate::movement::{Conversion, PlanContext};
 use smallvec::SmallVec;
 use tilewright_kernel::{Counts, Scope};

@@ -1,6 +1,6 @@
 //! Copies by boxes as kernel IR.
 
-use super::{TensorCopy, Role};
+use super::{Role, TensorCopy};
 use tilewright_kernel::{Binary, Builder, Op, Value};
 
 /// The tensor of which boxes are copied.
@@ -20,14 +20,20 @@ impl TensorCopy {
         if self.queue().is_none() {
             builder.mbarrier_arrive(mbarrier, self.bytes() as u32);
         }
-        self.emit_boxes(builder, buffer, source, mbarrier);
+        self.emit_tensor_copies(builder, buffer, source, mbarrier);
         if let Some(queue) = self.queue() {
             builder.commit(queue);
         }
     }
 
     /// The boxes alone: someone else arrives for their bytes, or commits them.
-    pub fn emit_boxes(&self, builder: &mut Builder, buffer: Value, source: TensorCopySource<'_>, mbarrier: Value) {
+    pub fn emit_tensor_copies(
+        &self,
+        builder: &mut Builder,
+        buffer: Value,
+        source: TensorCopySource<'_>,
+        mbarrier: Value,
+    ) {
         for (place, begins) in &self.boxes {
             let place = match place {
                 0 => buffer,

@@ -7,6 +7,6 @@ mod tiling;
 
 pub use emit::TensorCopySource;
 use tensor_copy::Role;
-pub(crate) use tensor_copy::boxes_in;
-pub(super) use tensor_copy::by_boxes;
-pub use tensor_copy::{TensorCopy, boxed, plan_tensor_copy, copy_from_shared};
+pub(super) use tensor_copy::by_tensor_copies;
+pub(crate) use tensor_copy::tensor_copies_in;
+pub use tensor_copy::{TensorCopy, boxed, copy_from_shared, plan_tensor_copy};

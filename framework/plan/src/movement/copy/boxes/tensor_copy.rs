@@ -4,11 +4,11 @@ use super::tiling::{Tiling, tiling};
 use crate::layouts;
 use crate::movement::copy::problem::AsyncCopySpec;
 use crate::movement::memory::AxisStride;
-use crate::movement::{PlanContext, MovementError, Rejected, best_of};
+use crate::movement::{MovementError, PlanContext, Rejected, best_of};
 use std::collections::BTreeSet;
 use tilewright_kernel::{Counts, Outside, Queue, TensorMap};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
-use tilewright_target::{TensorCopyLayout, TensorCopyOperand, Completion, Direction, Instruction, Operand};
+use tilewright_target::{Completion, Direction, Instruction, Operand, TensorCopyLayout, TensorCopyOperand};
 
 /// What an operand of the row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,19 +78,26 @@ pub fn copy_from_shared<'a>(
     problem: &AsyncCopySpec<'_>,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TensorCopy, MovementError> {
-    boxes_of(problem, Direction::Load, &context.into())
+    tensor_copies_of(problem, Direction::Load, &context.into())
 }
 
 /// The copy of fewest boxes from global memory to the shared memory that the question says.
 ///
 /// # Errors
 /// As [`copy_from_shared`].
-pub fn plan_tensor_copy<'a>(problem: &AsyncCopySpec<'_>, context: impl Into<PlanContext<'a>>) -> Result<TensorCopy, MovementError> {
-    boxes_of(problem, Direction::Store, &context.into())
+pub fn plan_tensor_copy<'a>(
+    problem: &AsyncCopySpec<'_>,
+    context: impl Into<PlanContext<'a>>,
+) -> Result<TensorCopy, MovementError> {
+    tensor_copies_of(problem, Direction::Store, &context.into())
 }
 
-fn boxes_of(problem: &AsyncCopySpec<'_>, direction: Direction, context: &PlanContext<'_>) -> Result<TensorCopy, MovementError> {
-    let (best, rejected) = by_boxes(problem, direction, context);
+fn tensor_copies_of(
+    problem: &AsyncCopySpec<'_>,
+    direction: Direction,
+    context: &PlanContext<'_>,
+) -> Result<TensorCopy, MovementError> {
+    let (best, rejected) = by_tensor_copies(problem, direction, context);
     best.ok_or_else(|| {
         let none = "the target's table has no row that copies boxes so";
         let reasons = if rejected.is_empty() { none.to_owned() } else { Rejected::list(&rejected) };
@@ -100,7 +107,7 @@ fn boxes_of(problem: &AsyncCopySpec<'_>, direction: Direction, context: &PlanCon
 
 /// The copy of fewest boxes by any row, and the rows by which there is none; `direction` is that of the access to shared
 /// memory.
-pub(crate) fn by_boxes(
+pub(crate) fn by_tensor_copies(
     problem: &AsyncCopySpec<'_>,
     direction: Direction,
     context: &PlanContext<'_>,
@@ -167,7 +174,7 @@ fn arranged(
 ///
 /// # Errors
 /// A sentence for each arrangement on why its boxes do not.
-pub(crate) fn boxes_in(
+pub(crate) fn tensor_copies_in(
     memory: &LinearLayout,
     first: Dim,
     element_bits: u32,

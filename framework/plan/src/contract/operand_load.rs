@@ -3,8 +3,9 @@
 //! registers, and stores.
 
 use crate::movement::{
-    AxisStride, BlockLoads, BlockSource, GlobalAccess, GlobalPlace, GlobalTensor, LinearAddress, PlanContext, MovementError,
-    Plan, DescriptorMatch, SharedAccess, Thread, access_global, access_shared, coalesced_layout, convert, slots_with_accesses,
+    AxisStride, BlockLoads, BlockSource, DescriptorMatch, GlobalAccess, GlobalPlace, GlobalTensor, LinearAddress,
+    MovementError, Plan, PlanContext, SharedAccess, Thread, access_global, access_shared, coalesced_layout, convert,
+    slots_with_accesses,
 };
 use tilewright_kernel::{Binary, Builder, Value};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
@@ -119,7 +120,7 @@ impl OperandLoad {
         (elements, making): (LinearLayout, Making),
         context: PlanContext<'_>,
     ) -> Result<Self, MovementError> {
-        let reading = DescriptorMatch::of(layout, operand).map_err(MovementError::memory)?;
+        let descriptor_match = DescriptorMatch::of(layout, operand).map_err(MovementError::memory)?;
         let bits = making.from.stored_bits().max(8);
         let loaded = scale::grouped(&elements, making.k_axis, in_byte(making.from))?;
         let access = access_global(&loaded, &matrix.tensor(bits), bits, Direction::Load, context.target)?;
@@ -132,7 +133,7 @@ impl OperandLoad {
                 context,
             )?,
             bytes: (operand.bits / 8) << layout.in_bits(Dim::OFFSET),
-            alignment: reading.alignment,
+            alignment: descriptor_match.alignment,
             elements,
             making,
         };

@@ -10,7 +10,7 @@ use tilewright_plan::movement::{MovementError, access_global, reduce, scan};
 
 /// What a warp does; where warps differ, the most.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Effort {
+pub(super) struct OpCosts {
     /// Plain operations of registers.
     pub plain: f64,
     /// Movement between threads.
@@ -21,7 +21,7 @@ pub(super) struct Effort {
     pub bytes: u64,
 }
 
-impl Effort {
+impl OpCosts {
     /// What an operation of a kind does in a layout; nothing of what depends on more than that.
     pub(super) fn of(kind: &Kind, layout: &LinearLayout, machine: &LaunchConfig<'_>) -> Result<Self, MovementError> {
         let (target, registers) = (machine.context.target, registers(layout));

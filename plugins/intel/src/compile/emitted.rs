@@ -16,7 +16,7 @@ const MAX_COUNT: u32 = 4096;
 
 /// A value.
 #[derive(Debug, Clone)]
-pub(super) struct Held {
+pub(super) struct EmittedValue {
     /// Its type.
     pub ty: Type,
     /// One id for each part, the first elements first; one for scalars and pointers.
@@ -25,13 +25,13 @@ pub(super) struct Held {
     pub constant: Option<u64>,
 }
 
-impl TypedValue for Held {
+impl TypedValue for EmittedValue {
     fn ty(&self) -> Type {
         self.ty
     }
 }
 
-impl Held {
+impl EmittedValue {
     pub(super) fn new(ty: Type, parts: Vec<Word>) -> Self {
         Self { ty, parts, constant: None }
     }
@@ -92,14 +92,14 @@ impl Emitter {
     }
 
     /// The elements of a value, one id each.
-    pub(super) fn elements(&mut self, held: &Held) -> Result<Vec<Word>, CompileError> {
-        let width = held.width();
+    pub(super) fn elements(&mut self, emitted: &EmittedValue) -> Result<Vec<Word>, CompileError> {
+        let width = emitted.width();
         if width == 1 {
-            return Ok(held.parts.clone());
+            return Ok(emitted.parts.clone());
         }
-        let ty = self.element_type(held.element()?, 1);
-        let mut elements = Vec::with_capacity(held.ty.count() as usize);
-        for &part in &held.parts {
+        let ty = self.element_type(emitted.element()?, 1);
+        let mut elements = Vec::with_capacity(emitted.ty.count() as usize);
+        for &part in &emitted.parts {
             for index in 0..width {
                 elements.push(self.extract(ty, part, index)?);
             }
@@ -113,10 +113,10 @@ impl Emitter {
     }
 
     /// A value of the given elements, one id each.
-    pub(super) fn gather(&mut self, ty: Type, elements: &[Word]) -> Result<Held, CompileError> {
+    pub(super) fn gather(&mut self, ty: Type, elements: &[Word]) -> Result<EmittedValue, CompileError> {
         let width = part_width(ty);
         if width == 1 {
-            return Ok(Held::new(ty, elements.to_vec()));
+            return Ok(EmittedValue::new(ty, elements.to_vec()));
         }
         let part_type = self.part_type(ty);
         let mut parts = Vec::with_capacity(elements.len() / width as usize);
@@ -124,14 +124,14 @@ impl Emitter {
             let operands = chunk.iter().copied().map(Operand::IdRef).collect();
             parts.push(self.with_operands(Op::CompositeConstruct, part_type, operands)?);
         }
-        Ok(Held::new(ty, parts))
+        Ok(EmittedValue::new(ty, parts))
     }
 
     /// A constant of any type but a pointer to global memory.
-    pub(super) fn constant_value(&mut self, ty: Type, bits: u64) -> Held {
+    pub(super) fn constant_value(&mut self, ty: Type, bits: u64) -> EmittedValue {
         let element = ty.element().unwrap_or(Element::I32);
         let part = self.constant(element, part_width(ty), bits);
         let parts = vec![part; (ty.count() / part_width(ty)) as usize];
-        Held { ty, parts, constant: Some(bits) }
+        EmittedValue { ty, parts, constant: Some(bits) }
     }
 }

@@ -1,7 +1,7 @@
 //! Allotted columns.
 
 /// Columns that were allotted at once.
-pub(super) struct Allotment {
+pub(super) struct TensorMemoryBlock {
     pub(super) first: u32,
     pub(super) columns: u32,
     /// Who has them, by which operation.
@@ -9,7 +9,7 @@ pub(super) struct Allotment {
     pub(super) operation: u32,
 }
 
-impl Allotment {
+impl TensorMemoryBlock {
     pub(super) fn holds(&self, column: u32) -> bool {
         (self.first..self.first + self.columns).contains(&column)
     }

@@ -129,39 +129,39 @@ mod tests {
         KernelMetadata { name, lanes: 32, warps: 1, blocks: 1, shared_bytes: 0, maps, parameters }
     }
 
-    fn ledger(parameters: Option<Vec<u32>>) -> (HandleTable<&'static str, &'static str>, LoadedCode, DeviceBuffer) {
-        let mut ledger = HandleTable::default();
+    fn handles(parameters: Option<Vec<u32>>) -> (HandleTable<&'static str, &'static str>, LoadedCode, DeviceBuffer) {
+        let mut handles = HandleTable::default();
         let artifact = Artifact { payloads: Vec::new(), kernels: vec![metadata(parameters)], taken_by: None };
-        let (code, buffer) = (ledger.keep("code", &artifact), ledger.lend("memory", 16));
-        (ledger, code, buffer)
+        let (code, buffer) = (handles.keep("code", &artifact), handles.lend("memory", 16));
+        (handles, code, buffer)
     }
 
     #[test]
     fn ranges_are_of_their_buffer() {
-        let (mut ledger, _, buffer) = ledger(None);
-        assert_eq!(ledger.memory(buffer, 0, 16), Ok(&"memory"));
-        assert_eq!(ledger.memory(buffer, 16, 0), Ok(&"memory"));
+        let (mut handles, _, buffer) = handles(None);
+        assert_eq!(handles.memory(buffer, 0, 16), Ok(&"memory"));
+        assert_eq!(handles.memory(buffer, 16, 0), Ok(&"memory"));
         for (offset, bytes) in [(0, 17), (16, 1), (u64::MAX, 1), (1, u64::MAX)] {
             assert!(
-                matches!(ledger.memory(buffer, offset, bytes), Err(DeviceError::BadBuffer(_))),
+                matches!(handles.memory(buffer, offset, bytes), Err(DeviceError::BadBuffer(_))),
                 "{offset}, {bytes}"
             );
         }
-        ledger.take_back(buffer);
-        assert!(matches!(ledger.memory(buffer, 0, 0), Err(DeviceError::BadBuffer(_))));
-        assert_ne!(ledger.lend("again", 16), buffer, "a number that was good once is good for nothing else");
+        handles.take_back(buffer);
+        assert!(matches!(handles.memory(buffer, 0, 0), Err(DeviceError::BadBuffer(_))));
+        assert_ne!(handles.lend("again", 16), buffer, "a number that was good once is good for nothing else");
     }
 
     #[test]
     fn launches_are_of_a_kernel_and_its_arguments() {
-        let (mut ledger, code, buffer) = ledger(Some(vec![64, 32]));
+        let (mut handles, code, buffer) = handles(Some(vec![64, 32]));
         let good = LaunchRequest {
             code,
             kernel: "add".to_owned(),
             grid: [1, 2, 3],
             arguments: vec![LaunchArgument::Buffer(buffer), LaunchArgument::Scalar { bits: 7, width: 32 }],
         };
-        assert_eq!(ledger.launched(&good).map(|(code, kernel)| (*code, kernel.lanes)), Ok(("code", 32)));
+        assert_eq!(handles.launched(&good).map(|(code, kernel)| (*code, kernel.lanes)), Ok(("code", 32)));
         let wrong = [
             LaunchRequest { code: LoadedCode(99), ..good.clone() },
             LaunchRequest { kernel: "sub".to_owned(), ..good.clone() },
@@ -170,16 +170,16 @@ mod tests {
             LaunchRequest { arguments: good.arguments.iter().rev().copied().collect(), ..good.clone() },
         ];
         for launch in wrong {
-            assert!(matches!(ledger.launched(&launch), Err(DeviceError::BadLaunch(_))), "{launch:?}");
+            assert!(matches!(handles.launched(&launch), Err(DeviceError::BadLaunch(_))), "{launch:?}");
         }
-        ledger.forget(code);
-        assert!(matches!(ledger.launched(&good), Err(DeviceError::BadLaunch(_))));
+        handles.forget(code);
+        assert!(matches!(handles.launched(&good), Err(DeviceError::BadLaunch(_))));
     }
 
     #[test]
     fn code_of_unknown_arguments_is_not_launched() {
-        let (ledger, code, _) = ledger(None);
+        let (handles, code, _) = handles(None);
         let launch = LaunchRequest { code, kernel: "add".to_owned(), grid: [1, 1, 1], arguments: Vec::new() };
-        assert!(matches!(ledger.launched(&launch), Err(DeviceError::BadLaunch(_))));
+        assert!(matches!(handles.launched(&launch), Err(DeviceError::BadLaunch(_))));
     }
 }

@@ -13,14 +13,14 @@ use super::{CaseTensor, Endpoint, Setting};
 use crate::{Context, Status};
 
 /// The layouts for one width of elements and one number of lanes, for every number of warps.
-pub(super) struct Lineup {
+pub(super) struct LayoutCorpus {
     /// One element of the width.
     pub(super) element: Element,
     /// Layouts of registers, those of the neutral families first.
     distributed: Vec<(Setting, Vec<Endpoint>)>,
     /// Layouts of shared memory.
     memory: Vec<(Setting, Vec<Endpoint>)>,
-    /// Whether the layouts that were asked about are there; see [`Lineup::is_held`].
+    /// Whether the layouts that were asked about are there; see [`LayoutCorpus::is_held`].
     held: RefCell<HashMap<Asked, bool>>,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Turns<'a> {
     }
 }
 
-impl Lineup {
+impl LayoutCorpus {
     /// For every width and choice of lanes.
     pub(super) fn all(context: &Context) -> Vec<Self> {
         let settings = Setting::all(context);
@@ -67,7 +67,7 @@ impl Lineup {
     }
 
     fn new(context: &Context, element: Element, settings: impl Iterator<Item = Setting>) -> Self {
-        let mut lineup = Self { element, distributed: Vec::new(), memory: Vec::new(), held: RefCell::default() };
+        let mut corpus = Self { element, distributed: Vec::new(), memory: Vec::new(), held: RefCell::default() };
         for setting in settings {
             let (mut distributed, mut memory) = (Vec::new(), Vec::new());
             let samples = context.samples(setting.sample_use());
@@ -81,10 +81,10 @@ impl Lineup {
             }
             let lines = lines(setting, &distributed);
             let distributed = distributed.into_iter().map(Endpoint::from).chain(lines).chain(solids(setting));
-            lineup.distributed.push((setting, distributed.collect()));
-            lineup.memory.push((setting, memory));
+            corpus.distributed.push((setting, distributed.collect()));
+            corpus.memory.push((setting, memory));
         }
-        lineup
+        corpus
     }
 
     /// The names of layouts of registers.
@@ -116,17 +116,17 @@ impl Lineup {
         &self,
         turns: &mut Turns<'_>,
         usual: usize,
-        wanted: &[&str],
+        expected: &[&str],
         keep: impl Fn(&[u64]) -> bool,
     ) -> Vec<Way> {
-        let ways = self.ways(wanted).filter(|(_, shape)| keep(shape)).collect();
+        let ways = self.ways(expected).filter(|(_, shape)| keep(shape)).collect();
         let way = |(at, shape): (usize, &[u64])| {
             let tensor = CaseTensor { shape: shape.to_vec(), setting: self.distributed[at].0 };
-            Some((tensor, self.find(at, wanted)?.into_iter().cloned().collect()))
+            Some((tensor, self.find(at, expected)?.into_iter().cloned().collect()))
         };
         let context = turns.context;
         let good = |&(at, shape): &(usize, &'static [u64])| {
-            let found = self.find(at, wanted).unwrap_or_default();
+            let found = self.find(at, expected).unwrap_or_default();
             found.into_iter().all(|endpoint| self.is_held(context, at, shape, endpoint))
         };
         turns.some_good_of(usual, ways, good).into_iter().filter_map(way).collect()
@@ -155,15 +155,15 @@ impl Lineup {
     }
 
     /// Whether any tensor that is kept has all of the layouts of these names.
-    pub(super) fn meet(&self, wanted: &[&str], keep: impl Fn(&[u64]) -> bool) -> bool {
-        self.ways(wanted).any(|(_, shape)| keep(shape))
+    pub(super) fn meet(&self, expected: &[&str], keep: impl Fn(&[u64]) -> bool) -> bool {
+        self.ways(expected).any(|(_, shape)| keep(shape))
     }
 
     /// For each number of warps for which all of the layouts of these names are there, by index, the shapes that all
     /// of them take.
-    fn ways(&self, wanted: &[&str]) -> impl Iterator<Item = (usize, &'static [u64])> {
+    fn ways(&self, expected: &[&str]) -> impl Iterator<Item = (usize, &'static [u64])> {
         let of_warps = |(at, &(setting, _)): (usize, &(Setting, _))| {
-            let found = self.find(at, wanted).unwrap_or_default();
+            let found = self.find(at, expected).unwrap_or_default();
             let takes = |&axes: &usize| !found.is_empty() && found.iter().all(|endpoint| endpoint.takes(axes));
             let axes: Vec<usize> = (1..=3).filter(takes).collect();
             axes.into_iter().flat_map(move |axes| CaseTensor::shapes(axes, setting)).map(move |shape| (at, shape))
@@ -172,9 +172,9 @@ impl Lineup {
     }
 
     /// The layouts of these names for one number of warps, if it has them all.
-    fn find(&self, at: usize, wanted: &[&str]) -> Option<Vec<&Endpoint>> {
+    fn find(&self, at: usize, expected: &[&str]) -> Option<Vec<&Endpoint>> {
         let all = || self.distributed[at].1.iter().chain(&self.memory[at].1);
-        wanted.iter().map(|name| all().find(|endpoint| endpoint.name == **name)).collect()
+        expected.iter().map(|name| all().find(|endpoint| endpoint.name == **name)).collect()
     }
 }
 

@@ -12,7 +12,7 @@ use super::pending::UnderWay;
 
 /// What stands for a value of a tile program.
 #[derive(Debug, Clone)]
-pub(super) enum Held {
+pub(super) enum LoweredValue {
     /// A number or a pointer, the same in all lanes of the block.
     Scalar(Value),
     /// A tensor in registers.
@@ -57,7 +57,7 @@ pub(super) struct Described {
     /// How many elements lie between neighbours along each axis, `i64`s.
     pub strides: SmallVec<[Value; 4]>,
     /// Whether copies by it are made, an `i1`.
-    pub acts: Value,
+    pub active: Value,
     /// What its beginning and its size along the last axis are known to be multiples of.
     pub last_multiple: u64,
     /// Whether places beyond its sizes read as NaN, and not as zero.

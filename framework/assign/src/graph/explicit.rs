@@ -9,7 +9,7 @@ use tilewright_tile::{Op, Value};
 impl Builder<'_, '_> {
     /// Whether the operation has tensors of different shapes, and all their types name a layout. Where all are of one shape
     /// they are in one layout, and the rules find that.
-    pub(super) fn is_said(&self, op: Op) -> bool {
+    pub(super) fn is_explicit(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let values = operation.operands.iter().chain(&operation.results);
         let mut tensors = values.filter(|value| self.is_tensor(**value)).peekable();
@@ -19,7 +19,7 @@ impl Builder<'_, '_> {
     }
 
     /// Operands stay as they are, and so do results, and what regions take.
-    pub(super) fn as_said(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    pub(super) fn as_written(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         self.as_is_where_unsaid(op);
         let operation = self.body.op(op).clone();
         let blocks = operation.regions.iter().flat_map(|region| self.body.blocks(*region));

@@ -34,7 +34,7 @@ pub(crate) struct Part {
 /// Tensors that a program itself has in shared memory. Movements order the uses of their own buffers; of these nobody has
 /// yet.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Told {
+pub(crate) struct Annotations {
     /// The addresses of their buffers.
     pub allocations: Vec<Value>,
     /// Conditions of choices by which warps part for good: what one group of them does, others do at the same time.
@@ -60,9 +60,9 @@ pub(super) struct Accesses {
 }
 
 impl Accesses {
-    pub(super) fn of(kernel: &Kernel, told: &Told, uses: &Uses) -> Self {
-        let buffers = told.allocations.iter().flat_map(|&pointer| uses.of_value(pointer)).copied().collect();
-        let by_mark = told.accesses.iter().map(|(&mark, &(access, part))| {
+    pub(super) fn of(kernel: &Kernel, annotations: &Annotations, uses: &Uses) -> Self {
+        let buffers = annotations.allocations.iter().flat_map(|&pointer| uses.of_value(pointer)).copied().collect();
+        let by_mark = annotations.accesses.iter().map(|(&mark, &(access, part))| {
             let buffers = BTreeSet::new();
             (mark, Accessed { access, part, buffers })
         });

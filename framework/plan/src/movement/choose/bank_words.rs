@@ -15,7 +15,7 @@ const FEW_FOR_WORDS: u32 = 6;
 const MOST_WAYS: usize = 256;
 
 /// Which accessors a search regards, and with which elements memory begins whatever else.
-pub(super) struct Frames<'a> {
+pub(super) struct BankWords<'a> {
     pub(super) problem: &'a Question<'a>,
     pub(super) sides: &'a [usize],
     pub(super) fixed: &'a [u64],
@@ -23,29 +23,29 @@ pub(super) struct Frames<'a> {
     seen: HashSet<Vec<Subspace>>,
 }
 
-impl<'a> Frames<'a> {
+impl<'a> BankWords<'a> {
     /// The low bits that are worth trying: the slots of rows of the instruction table, then vectors, the
     /// widest first: what all accessors have in registers, then what some have, who can go wider.
     pub(super) fn all(problem: &'a Question<'a>, sides: &'a [usize], fixed: &'a [u64]) -> Vec<Columns> {
-        let mut frames = Self { problem, sides, fixed, found: Vec::new(), seen: HashSet::new() };
-        frames.add_slots();
+        let mut bank_words = Self { problem, sides, fixed, found: Vec::new(), seen: HashSet::new() };
+        bank_words.add_slots();
         let widest = problem.widest() as usize;
-        let common = frames.common((1 << sides.len()) - 1);
+        let common = bank_words.common((1 << sides.len()) - 1);
         let vectors = if fixed.is_empty() { widest.min(common.dimension() as usize) } else { 0 };
         for vector_bits in (0..=vectors).rev() {
-            for vector in frames.extensions(&common, fixed, vector_bits) {
-                frames.add(&vector);
-                for some in frames.subsets() {
-                    let space = frames.common(some);
+            for vector in bank_words.extensions(&common, fixed, vector_bits) {
+                bank_words.add(&vector);
+                for some in bank_words.subsets() {
+                    let space = bank_words.common(some);
                     for more in 1..=widest.saturating_sub(vector.len()) {
-                        for wider in frames.extensions(&space, &vector, more) {
-                            frames.add(&wider);
+                        for wider in bank_words.extensions(&space, &vector, more) {
+                            bank_words.add(&wider);
                         }
                     }
                 }
             }
         }
-        frames.found
+        bank_words.found
     }
 
     /// Keeps the slots of rows by which one side or several of them can go.
@@ -131,13 +131,13 @@ impl<'a> Frames<'a> {
 
     /// Vectors that may share a word: what lanes and registers move by, then single bits; where there is
     /// room, sums of two lanes of different accessors.
-    fn pool(&self, sums: bool) -> Vec<u64> {
+    fn pool(&self, accumulator: bool) -> Vec<u64> {
         let sides = || self.sides.iter().map(|&at| &self.problem.sides[at]);
         let lanes: Vec<u64> = sides().flat_map(|side| side.lanes().iter().copied()).collect();
         let registers = sides().flat_map(|side| side.registers().iter().copied());
         let units = (0..self.problem.bits).map(|bit| 1u64 << bit);
         let mut pool: Vec<u64> = lanes.iter().copied().chain(registers).chain(units).collect();
-        if sums {
+        if accumulator {
             pool.extend(lanes.iter().enumerate().flat_map(|(at, a)| lanes[at + 1..].iter().map(move |b| a ^ b)));
         }
         let mut seen = HashSet::new();

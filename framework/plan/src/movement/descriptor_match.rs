@@ -188,7 +188,11 @@ type Bit = (usize, u32);
 type PlacedBit = (u32, Bit);
 
 /// The bits of coordinates whose place in an address (its log2) the arrangement says, and the others.
-fn assigned(operand: &MemoryOperand, arrangement: &CanonicalLayout, sizes: [u32; 2]) -> Option<(Vec<PlacedBit>, Vec<Bit>)> {
+fn assigned(
+    operand: &MemoryOperand,
+    arrangement: &CanonicalLayout,
+    sizes: [u32; 2],
+) -> Option<(Vec<PlacedBit>, Vec<Bit>)> {
     let (mut fixed, mut free) = (Vec::new(), Vec::new());
     for (axis, &size) in sizes.iter().enumerate() {
         let mut next = 0;

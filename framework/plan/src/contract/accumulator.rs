@@ -59,7 +59,7 @@ impl Contraction {
     }
 
     /// Columns of a group's sums.
-    fn columns_of_sums(&self) -> u64 {
+    fn accumulator_columns(&self) -> u64 {
         let [m, n, _] = self.tiling.repeats();
         self.unit.tensor.as_ref().map_or(0, |tensor| tensor.columns << (m + n))
     }
@@ -73,7 +73,7 @@ impl Contraction {
 
     /// Columns of a group: its sums, then its scales, a power of two together.
     fn columns_of_group(&self) -> u64 {
-        let all = self.columns_of_sums() + self.columns_of_scales().iter().sum::<u64>();
+        let all = self.accumulator_columns() + self.columns_of_scales().iter().sum::<u64>();
         if all == 0 { 0 } else { all.next_power_of_two() }
     }
 
@@ -82,7 +82,7 @@ impl Contraction {
     pub fn begin(&self, builder: &mut Builder, c: Option<&[Value]>) -> Accumulator {
         let Some(tensor) = &self.unit.tensor else {
             let zero = |builder: &mut Builder| {
-                let zero = builder.constant(carrier(self.unit.sums.number), 0);
+                let zero = builder.constant(carrier(self.unit.accumulator.number), 0);
                 vec![zero; 1 << self.c.in_bits(Dim::REGISTER)]
             };
             let values = c.map_or_else(|| zero(builder), <[Value]>::to_vec);
@@ -96,7 +96,7 @@ impl Contraction {
             let parts: Vec<Part> = c.iter().copied().map(Part::whole).collect();
             let words: Vec<Value> = parts
                 .chunks(1 << tensor.moves.issue_bits)
-                .map(|own| elements::packed(builder, own, &self.unit.sums))
+                .map(|own| elements::packed(builder, own, &self.unit.accumulator))
                 .collect();
             for (tile, words) in (0..).zip(words.chunks(tensor.moves.offsets.len())) {
                 let at = moved(builder, own, tile * tensor.columns);
@@ -110,8 +110,8 @@ impl Contraction {
     }
 
     /// Writes the kernel IR after the last chunk; gives one integer for each register of the sums' layout.
-    pub fn end(&self, builder: &mut Builder, sums: Accumulator) -> Vec<Value> {
-        let (Some(tensor), Some(memory)) = (&self.unit.tensor, sums.memory) else { return sums.values };
+    pub fn end(&self, builder: &mut Builder, accumulator: Accumulator) -> Vec<Value> {
+        let (Some(tensor), Some(memory)) = (&self.unit.tensor, accumulator.memory) else { return accumulator.values };
         let own = self.offset(builder, memory.all.address, &tensor.moves.warp_offsets());
         let [m, n, _] = self.tiling.repeats();
         let mut pending = Vec::new();
@@ -121,7 +121,7 @@ impl Contraction {
         }
         let words = TensorMoves::emit_loaded(builder, &pending);
         memory.all.free(builder);
-        unpacked(builder, &words, 1 << tensor.moves.issue_bits, &self.unit.sums)
+        unpacked(builder, &words, 1 << tensor.moves.issue_bits, &self.unit.accumulator)
     }
 
     /// Stores the scales of a chunk, where the unit takes any, for each warp in its own rows; gives for each factor how many
@@ -130,7 +130,7 @@ impl Contraction {
         let Some(tensor) = self.unit.scales.as_ref().and_then(|scales| scales.tensor.as_ref()) else {
             return [Vec::new(), Vec::new()];
         };
-        let mut first = self.columns_of_sums();
+        let mut first = self.accumulator_columns();
         let mut places = [Vec::new(), Vec::new()];
         for (side, own) in tensor.iter().enumerate() {
             let moves = &own.moves;
@@ -155,23 +155,23 @@ impl Contraction {
         builder: &mut Builder,
         row: &str,
         ([a, b], scales): ([&[Value]; 2], [&[Value]; 2]),
-        sums: &Accumulator,
+        accumulator: &Accumulator,
     ) -> Accumulator {
-        let (Some(tensor), Some(memory), Some(queue)) = (&self.unit.tensor, sums.memory, self.unit.queue) else {
-            return sums.clone();
+        let (Some(tensor), Some(memory), Some(queue)) = (&self.unit.tensor, accumulator.memory, self.unit.queue) else {
+            return accumulator.clone();
         };
         let [scale_a, scale_b] = self.store_scales(builder, memory.all.address, scales);
         let always = builder.constant(TRUTH, 1);
-        let chunks = sums.values[0];
+        let chunks = accumulator.values[0];
         let zero = builder.i32(0);
         let adds = if memory.begun { always } else { builder.compare(Compare::Ne, chunks, zero) };
         let along_k = (1 << self.tiling.repeats()[2]) - 1;
         first_warp(builder, Some(1 << self.unit.group), |builder| {
-            self.each_issue(|at_a, at_b, at_sums| {
+            self.each_issue(|at_a, at_b, at_accumulator| {
                 let mut value = |role: &Role| match role {
                     Role::A => a[at_a],
                     Role::B => b[at_b],
-                    Role::Accumulator => moved(builder, memory.of_group, at_sums as u64 * tensor.columns),
+                    Role::Accumulator => moved(builder, memory.of_group, at_accumulator as u64 * tensor.columns),
                     Role::ScaleA => moved(builder, memory.of_group, scale_a[at_a]),
                     Role::ScaleB => moved(builder, memory.of_group, scale_b[at_b]),
                     Role::Accumulate if at_a & along_k == 0 => adds,
@@ -185,7 +185,7 @@ impl Contraction {
         let parity = builder.binary_const(Binary::And, chunks, 1);
         builder.mbarrier_wait(memory.all.mbarrier, parity);
         let chunks = builder.binary_const(Binary::Add, chunks, 1);
-        sums.with(&[chunks])
+        accumulator.with(&[chunks])
     }
 
     /// Where what belongs to the warp's group is, moved by `own` for the bits of its index in the group.

@@ -1,11 +1,11 @@
 //! The ways of both factors of a plan, and of their scales, from global memory.
 
-use crate::movement::{PlanContext, MovementError};
+use crate::movement::{MovementError, PlanContext};
 use tilewright_layout::LinearLayout;
 use tilewright_target::{ElementType, TargetDescription};
 
 use super::elements::{Making, in_byte};
-use super::feed::{OperandLoad, Matrix, stored_bytes, stored_from};
+use super::operand_load::{Matrix, OperandLoad, stored_bytes, stored_from};
 use super::plan::Contraction;
 use super::scale;
 
@@ -18,21 +18,21 @@ impl Contraction {
     ///
     /// # Errors
     /// [`MovementError`].
-    pub fn feeds(&self, context: PlanContext<'_>) -> Result<[OperandLoad; 2], MovementError> {
+    pub fn operand_loads(&self, context: PlanContext<'_>) -> Result<[OperandLoad; 2], MovementError> {
         let context = self.share(context);
-        Ok([self.feed(0, context)?, self.feed(1, context)?])
+        Ok([self.operand_load(0, context)?, self.operand_load(1, context)?])
     }
 
     /// How factor 0 or 1 does.
     pub(super) fn feed_of(&self, side: usize, context: PlanContext<'_>) -> Result<OperandLoad, MovementError> {
-        self.feed(side, self.share(context))
+        self.operand_load(side, self.share(context))
     }
 
     /// How scales, rows x blocks of K and row-major in global memory, reach their layouts a chunk at a time.
     ///
     /// # Errors
     /// [`MovementError`].
-    pub fn scale_feeds(&self, context: PlanContext<'_>) -> Result<[Option<OperandLoad>; 2], MovementError> {
+    pub fn scale_loads(&self, context: PlanContext<'_>) -> Result<[Option<OperandLoad>; 2], MovementError> {
         let context = self.share(context);
         let of = |side: usize| -> Result<Option<OperandLoad>, MovementError> {
             let (Some(layout), Some(scale)) = (&self.scales[side], self.problem.scales[side]) else {
@@ -77,7 +77,7 @@ impl Contraction {
     }
 
     /// The way of a factor; of elements narrower than a byte that of their bytes.
-    fn feed(&self, side: usize, context: PlanContext<'_>) -> Result<OperandLoad, MovementError> {
+    fn operand_load(&self, side: usize, context: PlanContext<'_>) -> Result<OperandLoad, MovementError> {
         let (layout, operands) = [(&self.a, &self.unit.a), (&self.b, &self.unit.b)][side];
         let chunk = self.tiling.chunk;
         let matrix = Matrix::of_factor(&self.problem, chunk, side);
