@@ -8,15 +8,15 @@ use tilewright_plugin::{Device, DeviceError, Target};
 #[derive(Default)]
 pub struct Devices {
     /// A part of its name; the first device of the target where it is empty.
-    expected: String,
+    requested: String,
     chosen: Mutex<Option<Box<dyn Device>>>,
 }
 
 impl Devices {
     /// The first of a target's devices that has this in its name, in letters of either case; any has an empty text.
     #[must_use]
-    pub fn named(expected: &str) -> Self {
-        Self { expected: expected.to_lowercase(), chosen: Mutex::default() }
+    pub fn named(requested: &str) -> Self {
+        Self { requested: requested.to_lowercase(), chosen: Mutex::default() }
     }
 
     /// The name of the target's device.
@@ -55,7 +55,7 @@ impl Devices {
         let mut others = Vec::new();
         for device in target.devices()? {
             let name = device.name();
-            if name.to_lowercase().contains(&self.expected) {
+            if name.to_lowercase().contains(&self.requested) {
                 return Ok(device);
             }
             others.push(format!("`{name}`"));
@@ -63,7 +63,7 @@ impl Devices {
         Err(DeviceError::NoRuntime(match others.is_empty() {
             true => "this machine has no device of the target".to_owned(),
             false => {
-                format!("no device of the target has `{}` in its name; there are {}", self.expected, others.join(", "))
+                format!("no device of the target has `{}` in its name; there are {}", self.requested, others.join(", "))
             }
         }))
     }

@@ -52,9 +52,9 @@ pub fn list(groups: &[Box<dyn Group>], context: &Context) -> Result<Vec<Case>, L
 pub(crate) fn list_some(
     groups: &[Box<dyn Group>],
     context: &Context,
-    expected: impl Fn(&str) -> bool,
+    is_requested: impl Fn(&str) -> bool,
 ) -> Result<Vec<Case>, ListError> {
-    let groups = groups.iter().filter(|group| expected(group.name()));
+    let groups = groups.iter().filter(|group| is_requested(group.name()));
     let mut cases = Vec::new();
     for group in groups {
         for case in group.cases(context) {

@@ -47,13 +47,11 @@ fn another(operation: &str, inputs: &Json, found: &Json, expected: &Json) -> Che
 fn leads_to(map: &LinearLayout, from: &LinearLayout, to: &LinearLayout) -> Checked {
     require(map.ins() == from.ins() && map.outs() == to.ins(), || format!("{map}\nleads not from\n{from}\nto\n{to}"))?;
     let of = |layout| columns(layout).map_err(broken);
-    let (steps, outer, requested) = (of(map)?, of(to)?, of(from)?);
+    let (steps, outer, inner) = (of(map)?, of(to)?, of(from)?);
     let bits_of = |image: u64| outer.iter().enumerate().filter(move |(bit, _)| image >> bit & 1 == 1);
-    for (bit, (&image, requested)) in steps.iter().zip(requested).enumerate() {
+    for (bit, (&image, inner)) in steps.iter().zip(inner).enumerate() {
         let found = bits_of(image).fold(0, |sum, (_, column)| sum ^ column);
-        require(found == requested, || {
-            format!("bit {bit} of the input leads to {found:#x}, expected {requested:#x}\n{map}")
-        })?;
+        require(found == inner, || format!("bit {bit} of the input leads to {found:#x}, expected {inner:#x}\n{map}"))?;
     }
     Ok(())
 }

@@ -82,8 +82,10 @@ fn named(spec: &FamilySpec, spelling: &AttributeSyntax) -> FamilySpec {
 
 /// Takes the value of a parameter from under its words.
 fn taken(attributes: &mut BTreeMap<String, FamilyAttribute>, parameter: &ParameterSyntax) -> Option<FamilyAttribute> {
-    if parameter.place == ParameterPlace::Before {
-        return attributes.remove(UNNAMED);
+    // Text without a name is a list; any other value of the parameter is written under its word.
+    let unnamed = (parameter.place == ParameterPlace::Before).then(|| attributes.remove(UNNAMED)).flatten();
+    if unnamed.is_some() {
+        return unnamed;
     }
     match &parameter.words[..] {
         [word] => match word.split_once('.') {

@@ -12,7 +12,7 @@ impl SharedCopy {
     /// Writes the copy to the shared memory at `buffer`. `place` says where a register of [`SharedCopy::layout`] lies in
     /// global memory; it must hold for its whole vector, and its predicate for elements that may not be
     /// there. A copy on a queue must then be committed and waited for; in any case a barrier must come before others
-    /// read what it brought. Boxes are copied by [`TensorCopy::emit`](super::BoxCopy::emit); for them this goes through
+    /// read what it brought. Boxes are copied by [`TensorCopy::emit`](super::TensorCopy::emit); for them this goes through
     /// registers.
     pub fn emit(
         &self,
