@@ -11,7 +11,7 @@ use tilewright_plugin::Target;
 
 use crate::{Answers, Devices};
 
-/// What cases are built from and run against: one target, and the known answers at hand.
+/// The context of a run: one target, and the known answers that cases compare with.
 #[derive(Clone)]
 pub struct Context {
     target: Arc<dyn Target>,

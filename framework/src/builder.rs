@@ -77,8 +77,8 @@ impl SessionBuilder {
         Self { registry: Registry::isolated(HostCommand::new(program, [Self::PLUGIN_HOST]), limit), ..self }
     }
 
-    /// Opens the session: reads manifests, and opens no plugin but those that were named. What was passed over is in the
-    /// registry's refusals ([`Session::registry`]).
+    /// Reads the manifests, and opens only the plugins that the caller named. The registry ([`Session::registry`]) lists the
+    /// plugins that were refused.
     ///
     /// # Errors
     /// [`SessionError::Plugin`] of a file that the caller named.

@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-/// What a line of a code block begins with if it is a command and not text.
+/// First words that mark a line of a code block as a command.
 const PROGRAMS: &[&str] = &[
     "alias",
     "cargo",

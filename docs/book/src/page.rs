@@ -23,7 +23,7 @@ pub struct Page {
 /// All pages in the folder, by name; the summary is none.
 ///
 /// # Errors
-/// What reading the folder gives.
+/// The errors of reading the folder.
 pub fn pages() -> io::Result<Vec<Page>> {
     let mut pages = Vec::new();
     for entry in std::fs::read_dir(folder())? {

@@ -18,7 +18,7 @@ pub struct PlanNumbers<'a> {
     pub cost: f64,
     /// Shared memory of the block in bytes.
     pub shared_bytes: u64,
-    /// What no plan can go below, if that is known.
+    /// The lower bound of all plans; `None` if unknown.
     bound: Option<Bound>,
     /// Why the counts are above it, if they are.
     above_bound: Option<&'a str>,
@@ -32,7 +32,7 @@ impl<'a> From<&'a PlanStats> for PlanNumbers<'a> {
 }
 
 impl PlanNumbers<'_> {
-    /// The figures of a plan of which no lower bound is known.
+    /// The statistics of a plan without a known lower bound.
     pub fn new(counts: Counts, cost: f64, shared_bytes: u64) -> Self {
         Self { counts, cost, shared_bytes, bound: None, above_bound: None }
     }

@@ -11,7 +11,7 @@ pub struct AlternativeLine<'a> {
     pub name: String,
     /// Its price in wavefront slots of a warp.
     pub slots: f64,
-    /// What it takes of a warp and of the block.
+    /// Its counts for a warp, and its cost for the block.
     pub stats: &'a PlanStats,
 }
 

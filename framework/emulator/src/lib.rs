@@ -2,9 +2,9 @@
 //!
 //! An [`Emulator`] runs one kernel: all clusters of a grid, one after another, all blocks, warps and lanes of
 //! each, as the target's [`tilewright_target::TargetDescription`] says. It knows no vendor: vendor
-//! instructions get their [`InstructionSemantics`] from whoever knows them; [`SemanticsTable::of_rows`] makes meanings of rows. Whatever a kernel may not do
-//! ends the run with a [`Fault`] that names the operation, warp and lane; otherwise a [`RunReport`]
-//! says what was counted. Runs are deterministic.
+//! instructions get their [`InstructionSemantics`] from the caller; [`SemanticsTable::of_rows`] derives them from rows of an
+//! instruction table. An illegal operation ends the run with a [`Fault`] that names the operation, warp and lane; otherwise the
+//! result is a [`RunReport`] with all counts. Runs are deterministic.
 //!
 //! **Races.** Two accesses of one byte of shared memory, at least one of which writes, race unless
 //!

@@ -24,7 +24,7 @@ pub enum FamilyError {
         family: String,
         /// The parameter.
         parameter: String,
-        /// What is wrong, what was expected.
+        /// The fault and the expectation.
         message: String,
     },
     /// The shape does not fit the family; the caller's fault.
@@ -34,7 +34,7 @@ pub enum FamilyError {
         family: String,
         /// The shape.
         shape: Vec<u64>,
-        /// What is wrong, what was expected.
+        /// The fault and the expectation.
         message: String,
     },
     /// The construction is not a layout.
@@ -42,7 +42,7 @@ pub enum FamilyError {
     Layout {
         /// The family.
         family: String,
-        /// What the algebra says.
+        /// The error of the layout algebra.
         message: String,
     },
     /// The plugin that serves the family broke; its fault.

@@ -98,7 +98,7 @@ pub(super) struct Real<'p> {
     pub value: Value,
 }
 
-/// What may stand where a number is asked for: one, or a constant.
+/// An operand of floating-point arithmetic: a number, or a constant.
 pub(super) trait Number<'p>: Copy {
     /// It as a number.
     fn at(self, place: &'p Place<'p>) -> Real<'p>;
@@ -123,7 +123,7 @@ pub(super) struct Word<'p> {
     pub value: Value,
 }
 
-/// What may stand where a word is asked for: one, or the low bits of a constant.
+/// An operand of integer arithmetic: a word, or the low bits of a constant.
 pub(super) trait Bits<'p>: Copy {
     /// It as a word.
     fn at(self, place: &'p Place<'p>) -> Word<'p>;

@@ -16,7 +16,7 @@ pub struct Band {
 /// The rows or the columns of a grid: their number, name, headings and bands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Axis {
-    /// What they are; empty if nothing is said.
+    /// The name of the axis; empty if it has none.
     pub name: String,
     /// Headings in order; rows or columns beyond the last heading have none.
     pub headings: Vec<String>,

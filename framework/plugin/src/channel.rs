@@ -23,7 +23,7 @@ pub(super) enum Call {
     },
     /// Ends a target; answers nothing.
     Destroy { target: u64 },
-    /// What the target has; a `PieceRequest` is answered by a `TargetInfo` with at least these pieces.
+    /// Requests pieces of the target's description; the answer is a `TargetInfo` with at least these pieces.
     Info {
         target: u64,
         #[serde(with = "byte_string")]

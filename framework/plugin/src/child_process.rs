@@ -55,7 +55,7 @@ pub enum ChildEvent<M> {
 /// How a [`ChildProcess`] ended.
 #[derive(Debug)]
 pub struct ChildEnd {
-    /// Its status if it ended by itself, none if it was killed.
+    /// Its exit status; `None` if it was killed.
     pub status: Option<ExitStatus>,
     /// The last part of what it wrote to standard error, without the space around it.
     pub last_words: String,
@@ -128,7 +128,7 @@ impl<M: Send + 'static> ChildProcess<M> {
         self.end(ended)
     }
 
-    /// Ends the process and its descendants; a process that has closed its output gets a moment to end by itself.
+    /// Ends the process and its descendants; a process that has closed its output may first exit within a short time.
     pub fn finish(mut self) -> ChildEnd {
         let patience = Instant::now() + 4 * TICK;
         while !self.has_ended() && Instant::now() < patience {

@@ -15,7 +15,7 @@ pub struct ChosenSizes {
     pub refused: Vec<(Vec<u64>, String)>,
     /// Sizes that were not looked at, since others had used up what may be.
     pub left_out: usize,
-    /// What the model says of each that was solved, in cycles of a launch.
+    /// The predicted cycles of a launch for each solved choice of sizes.
     pub predicted: Vec<(Vec<u64>, f64)>,
 }
 

@@ -1,4 +1,4 @@
-//! What a tile program is compiled with, for and how.
+//! The compiler of tile programs: its inputs, its target and its options.
 
 use tilewright_assign::Strategy;
 use tilewright_assign::synthesis;

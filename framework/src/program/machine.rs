@@ -1,4 +1,4 @@
-//! Who executes a program: how many warps of how many lanes.
+//! The block that executes a program: its warps, and the lanes of a warp.
 
 use super::compiler::ProgramOptions;
 use super::error::ProgramError;
@@ -8,7 +8,7 @@ use tilewright_plan::movement::PlanContext;
 use tilewright_plugin::Target;
 use tilewright_tile::{Attribute, TileModule};
 
-/// The warps of a block where nobody says.
+/// The default number of warps of a block.
 const WARPS: u32 = 4;
 
 /// Warps and lanes as the program says itself, else as the options ask.
@@ -26,7 +26,7 @@ pub(super) fn machine_of<'m>(
     Ok(LaunchConfig { context, families, lanes, warps })
 }
 
-/// The number that a program itself says, where it says one.
+/// A number that a module attribute gives; `None` if the attribute is absent.
 fn said(module: &TileModule, name: &str) -> Result<Option<u32>, ProgramError> {
     let Some(count) = module.attributes.get(name).and_then(Attribute::as_integer) else { return Ok(None) };
     match u32::try_from(count) {

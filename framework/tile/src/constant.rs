@@ -35,7 +35,7 @@ impl Body {
         self.all_elements(value, &[tt::SPLAT], |bits| bits != 0)
     }
 
-    /// Whether a value is a constant whose elements all have bits of which `holds` says so, passed on by operations of these
+    /// Whether a value is a constant whose elements all have bits for which `holds` is true, passed on by operations of these
     /// names.
     fn all_elements(&self, value: Value, passes: &[&str], holds: fn(u64) -> bool) -> bool {
         match self.constant(value) {

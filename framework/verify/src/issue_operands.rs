@@ -8,7 +8,7 @@ use super::case::{CaseBuffer, Expectation};
 use super::test_case::{ElementBits, Legend, TestBuffer, input};
 use crate::kernels::IsolatedTile;
 
-/// What the operands hold, and what the answer is.
+/// The contents of the operands, and the expected result.
 pub(super) struct IssueOperands {
     /// For each parameter of the kernel, what it finds there.
     pub(super) contents: Vec<Vec<u8>>,

@@ -1,8 +1,8 @@
-//! What the code generator must know of an architecture.
+//! Properties of an architecture that code generation depends on.
 
 use super::ARCHITECTURES;
 
-/// What the code generator must know of an architecture.
+/// Properties of an architecture that code generation depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Architecture {
     /// Its name, as target files and the offline compiler write it.

@@ -1,4 +1,4 @@
-//! What the walk over a kernel asks for: blocks, branches and loops of LLVM.
+//! Implements the walk over a kernel with blocks, branches and loops of LLVM.
 
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;

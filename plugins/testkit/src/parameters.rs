@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-/// What the families say of a text that is no layout of a shape.
+/// The error of the families for a text that is no layout of a shape.
 #[track_caller]
 pub fn refusal(families: &dyn Families, text: &str, shape: &[u64]) -> String {
     let spec = parse_spec(text).expect("the text is well formed");

@@ -21,7 +21,7 @@ pub fn program_kernel(target: &dyn Target, text: &str) -> Result<Kernel, Program
 /// A tile at the beginning of a row-major matrix in global memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Tile<'a> {
-    /// What names of its values end in.
+    /// The suffix of its values' names.
     pub name: &'a str,
     pub rows: u64,
     pub columns: u64,

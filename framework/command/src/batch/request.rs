@@ -8,7 +8,7 @@ use tilewright_target::TargetDescription;
 
 use super::refusal::BatchError;
 
-/// A request, or an object within one, and the session that answers it.
+/// A request or an object within one, with the [`Session`] for the answer.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     pub session: &'a Session,

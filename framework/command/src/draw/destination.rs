@@ -69,7 +69,7 @@ fn print(picture: &Picture) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// What the terminal can do, by what it says of itself.
+/// The style that the terminal supports, from its environment variables.
 fn style_of_terminal() -> Style {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let says = |name, words: &[&str]| std::env::var(name).is_ok_and(|value| words.contains(&value.as_str()));

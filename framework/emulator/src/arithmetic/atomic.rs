@@ -5,7 +5,7 @@ use super::float::float;
 use super::integer::integer;
 use tilewright_kernel::{Atomic, Binary, Element};
 
-/// What an atomic operation writes.
+/// The value that an atomic operation writes.
 pub(crate) fn atomic(op: Atomic, element: Element, old: u64, value: u64) -> u64 {
     let bits = element.bits();
     let of = |op: Binary| {

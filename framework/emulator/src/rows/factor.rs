@@ -95,7 +95,7 @@ fn described(
     }
     places.sort_unstable();
     let mut elements = vec![0; is_needed.len()];
-    // What lies side by side is read at once.
+    // One access reads a run of adjacent bytes.
     for run in places.chunk_by(|before, after| after.0 == before.0 + bytes || after.0 == before.0) {
         let begin = run[0].0;
         let length = run.last().map_or(0, |last| last.0 - begin) + bytes;

@@ -1,6 +1,6 @@
 //! The effects of asynchronous operations at their completion.
 
-/// What an asynchronous operation does when it finishes.
+/// The effect of an asynchronous operation at its completion.
 pub(crate) enum Landing {
     /// A write of shared memory by this lane.
     Write { flight: u64, data: Vec<u8>, lane: u8 },

@@ -74,8 +74,7 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// What the groups do that the phase of this parity waits for, where nothing else has yet to arrive: from here on
-    /// they have arrived.
+    /// Completes the commit groups that the phase of this parity waits for, if no other arrival is pending.
     pub(crate) fn finish_groups(
         &mut self,
         address: u64,
@@ -107,7 +106,7 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// What is done where the phase of this parity has completed; none while it has not.
+    /// The clock of all that the phase of this parity orders before its completion; `None` if the phase is incomplete.
     pub(crate) fn wait(&mut self, address: u64, parity: u64, who: &Accessor<'_>) -> Result<Option<Clock>, FaultKind> {
         let mbarrier = self.mbarrier(address, who)?;
         if mbarrier.phase & 1 == parity & 1 && mbarrier.missing == 0 {
@@ -133,7 +132,7 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// What an mbarrier still lacks: arrivals and bytes.
+    /// The arrivals and bytes that the current phase of an mbarrier still waits for.
     pub(crate) fn lacks(&self, address: u64) -> (u32, i64) {
         self.mbarriers.0.get(&address).map_or((0, 0), |mbarrier| (mbarrier.missing, mbarrier.bytes))
     }

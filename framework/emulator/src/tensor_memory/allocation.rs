@@ -4,7 +4,7 @@
 pub(super) struct TensorMemoryBlock {
     pub(super) first: u32,
     pub(super) columns: u32,
-    /// Who has them, by which operation.
+    /// The warp that allocated the columns, and the operation.
     pub(super) warp: u16,
     pub(super) operation: u32,
 }

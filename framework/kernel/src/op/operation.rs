@@ -180,7 +180,7 @@ pub const MAX_DEPTH: usize = 64;
 pub struct Region {
     /// Values that the region is entered with, and their types.
     pub arguments: Vec<(Value, Type)>,
-    /// What it does.
+    /// Its statements in order.
     pub statements: Vec<Statement>,
 }
 

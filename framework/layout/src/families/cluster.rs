@@ -103,7 +103,7 @@ pub fn repeated_by(
 /// registers, axis by axis in `order`.
 ///
 /// # Errors
-/// What [`cluster_layout`] says of the cluster; sizes that are no powers of two, more than 64 bits.
+/// As [`cluster_layout`]; sizes that are not powers of two; more than 64 bits.
 pub fn layout_of(
     spec: &FamilySpec,
     parts: impl Iterator<Item = Part> + Clone,

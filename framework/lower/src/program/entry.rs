@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 
 use tilewright_assign::LaunchConfig;
-use tilewright_assign::layouts::LayoutCache;
 use tilewright_kernel::{Builder, Compare, Element, Kernel, Launch, MemorySpace, Parameter, Type, Value};
-use tilewright_tile::facts::AxisInfoMap;
-use tilewright_tile::{self as tile, Function};
+use tilewright_tile as tile;
 
 use crate::registers::{read_tensor, write_registers};
 use crate::shared_memory;
@@ -14,8 +12,8 @@ use crate::shared_memory;
 use super::asynchronous;
 use super::boxes::Asked;
 use super::error::{LowerError, Lowered, Reason};
-use super::fixed_plans::FixedPlans;
 use super::groups::{self, Groups};
+use super::input::LoweringInput;
 use super::lowered::{Described, LoweredValue, Registers};
 use super::lowering::Lowering;
 use super::memory::{from_memory, to_memory};
@@ -23,21 +21,6 @@ use super::pending;
 use super::types::{carrier, stored};
 
 const GLOBAL_POINTER: Type = Type::Pointer(MemorySpace::Global);
-
-/// A function that a launch begins with, with all that its lowering needs.
-#[derive(Debug, Clone, Copy)]
-pub struct LoweringInput<'a> {
-    /// The function; all its tensors have layouts.
-    pub function: &'a Function,
-    /// What is known of its values.
-    pub facts: &'a AxisInfoMap,
-    /// What its layouts' names mean.
-    pub layouts: &'a LayoutCache<'a>,
-    /// The target, and the lanes and warps that its layouts are for.
-    pub machine: &'a LaunchConfig<'a>,
-    /// The plans of operations that the lowering does not choose.
-    pub plans: &'a FixedPlans,
-}
 
 /// The kernel of a function. Its parameters are the function's: numbers (an `i1` as a byte), and pointers to global memory; of a tensor
 /// descriptor the pointer, the size along each axis (`i32`), and the stride along each axis in elements (`i64`). Behind them come maps

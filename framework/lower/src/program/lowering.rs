@@ -14,10 +14,10 @@ use tilewright_tile::{self as tile, Attribute, Body, Op};
 
 use crate::shared_memory::{Access, Annotations, Part};
 
-use super::entry::LoweringInput;
 use super::error::{LowerError, Lowered, Reason};
 use super::fixed_plans::FixedPlans;
 use super::groups::Groups;
+use super::input::LoweringInput;
 use super::lowered::{LoweredValue, Registers};
 use super::pending::Pending;
 use super::types::carrier;

@@ -23,6 +23,7 @@ mod fixed_plans;
 mod groups;
 mod halves;
 mod indexed;
+mod input;
 mod launch;
 mod lowered;
 mod lowering;
@@ -40,6 +41,7 @@ mod stages;
 mod types;
 
 pub use along::without_axis;
-pub use entry::{LoweringInput, program_kernel};
+pub use entry::program_kernel;
 pub use error::{LowerError, MOST_OPERATIONS, Reason};
 pub use fixed_plans::FixedPlans;
+pub use input::LoweringInput;

@@ -1,6 +1,6 @@
 //! Schemes of colours for distributed layouts.
 
-/// What the hues of a distributed layout tell apart. Other layouts have one scheme.
+/// The index that hue distinguishes in a distributed layout. Other layouts have one scheme.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ColourBy {
     /// The lane that holds an element.

@@ -86,7 +86,7 @@ impl<'a> Side<'a> {
         Ok(Self { name, linear, drawn: Drawn::new(linear, plane, Positions::new(layout, options.colour))? })
     }
 
-    /// Who holds an element: positions by dim, those of size one left out.
+    /// The positions that hold an element, by dim; dims of size one are left out.
     fn holders(&self, element: u64) -> Vec<Vec<(Dim, u64)>> {
         let ins = self.linear.ins();
         let place = |&input: &u64| sorted(ins.unpack(input).filter(|&(dim, _)| ins.bits_of(dim) > 0));

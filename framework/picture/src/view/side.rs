@@ -13,7 +13,7 @@ pub(super) struct Side<'a> {
     space: &'a Space,
     /// The dim that counts within a band; `None` if the side has one row or column in each band.
     pub dim: Option<Dim>,
-    /// What the rows or columns are.
+    /// The name of the rows or columns.
     pub name: String,
     /// The dims that tell bands apart, most major first.
     pub bands: Vec<Dim>,

@@ -41,7 +41,7 @@ impl<'a> Drawn<'a> {
         self.holders.get(element as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// What is said of copies, and of elements without a holder.
+    /// Lines of the caption on replicated elements, and on elements that no position holds.
     pub fn copies_in_words(&self) -> Vec<String> {
         let mut lines = Vec::new();
         // All elements that are held are held equally often.

@@ -1,4 +1,4 @@
-//! What crosses in every call: bytes, opaque handles, and the head of an extension.
+//! Types of every call across the boundary: bytes, opaque handles, and the head of an extension.
 
 use std::mem::{offset_of, size_of};
 

@@ -11,8 +11,8 @@ pub const PIECES: &str = "pieces";
 pub type TargetPieces =
     unsafe extern "C" fn(target: *const TargetHandle, request: Slice, out: *mut *mut BlobHandle) -> *mut ErrorHandle;
 
-/// What a target has, piece by piece: the struct that begins with the extension of the name [`PIECES`]. Hosts ask a
-/// plugin without it for all at once.
+/// The pieces of a target's description: the struct that begins with the extension of the name [`PIECES`]. From a plugin
+/// without it, hosts read the whole description at once.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct PieceTable {
@@ -22,7 +22,7 @@ pub struct PieceTable {
     pub target_pieces: Option<TargetPieces>,
 }
 
-/// What `struct_size` must cover at least.
+/// The least `struct_size`, in bytes.
 pub const REQUIRED_PIECE_TABLE_SIZE: usize = offset_of!(PieceTable, target_pieces) + size_of::<usize>();
 
 // SAFETY: as that of the plugin's table: constants, and a slot that may be called from any thread.

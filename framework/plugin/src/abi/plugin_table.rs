@@ -81,7 +81,7 @@ pub struct PluginTable {
     pub blob_bytes: Option<unsafe extern "C" fn(blob: *const BlobHandle) -> Slice>,
     /// Frees a blob.
     pub blob_destroy: Option<unsafe extern "C" fn(blob: *mut BlobHandle)>,
-    /// What kind of error this is, one of [`Code`](crate::ErrorCode).
+    /// The kind of the error, one of [`Code`](crate::ErrorCode).
     pub error_code: Option<unsafe extern "C" fn(error: *const ErrorHandle) -> u32>,
     /// One message of the error's chain, outermost first, UTF-8, valid until the error is
     /// destroyed; empty past the last one.

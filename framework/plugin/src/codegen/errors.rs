@@ -12,7 +12,7 @@ pub fn invalid(message: impl Into<String>) -> CompileError {
     CompileError::Invalid(message.into())
 }
 
-/// What the target cannot do.
+/// An error for a kernel that the target cannot execute.
 pub fn unsupported(message: impl Into<String>) -> CompileError {
     CompileError::Unsupported(message.into())
 }

@@ -1,5 +1,5 @@
-//! What code generators of plugins share: the walk over a kernel's body, the values that it has made, and the checks of what a
-//! module says before its bodies. A plugin implements [`CodeGenerator`] and calls [`generate`].
+//! Code generation of all plugins: the walk over a kernel's body, the map of generated values, and the checks of a module's
+//! signatures and launches. A plugin implements [`CodeGenerator`] and calls [`generate`].
 
 mod errors;
 mod generator;

@@ -3,12 +3,12 @@
 use super::term::Term;
 use std::collections::BTreeMap;
 
-/// What one foreign word means.
+/// The import rule of one foreign operation, attribute or type.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Meaning {
-    /// What stands for it; nothing where it means nothing here.
+    /// The terms that replace it; empty if it is dropped.
     pub(super) terms: Vec<Term>,
-    /// What stands for it instead where it has this operand or attribute.
+    /// The terms that replace it if it has this operand or attribute.
     pub(super) having: BTreeMap<String, Vec<Term>>,
     /// Only where this holds.
     pub(super) when: Option<Term>,

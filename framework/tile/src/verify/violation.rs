@@ -20,7 +20,7 @@ pub struct TileViolation {
 }
 
 impl TileViolation {
-    /// What is wrong with an operation of a function.
+    /// A violation at an operation of a function.
     pub(crate) fn of(function: &Function, operation: &Operation, message: impl Into<String>) -> Self {
         Self {
             function: Arc::clone(&function.name),

@@ -1,4 +1,4 @@
-//! What the walk over a kernel asks for, as structured control flow of SPIR-V; and predicates.
+//! Implements the walk over a kernel with structured control flow of SPIR-V, and predicates.
 
 use rspirv::dr::Instruction;
 use rspirv::spirv::{Op, Word};

@@ -19,7 +19,7 @@ fn program(size: u64, pointers: &[(&str, &str)], body: &str) -> TileModule {
     tile::text::parse(&text, &Dialects::neutral()).unwrap()
 }
 
-/// What is assigned to a program on a target.
+/// Assigns layouts to a program on a target.
 fn assigned(target: &NvidiaTarget, warps: u32, module: &TileModule) -> Result<Assigned, EngineError> {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let machine = LaunchConfig { context: context(target), families: &families, lanes: 32, warps };

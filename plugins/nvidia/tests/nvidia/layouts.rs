@@ -24,7 +24,7 @@ pub fn tensor_memory(rows: u64, columns: u64) -> FamilySpec {
     FamilySpec::new("tensor_memory").with("block", [rows as i64, columns as i64]).with("col_stride", 1)
 }
 
-/// What a text names.
+/// Reads a layout from text.
 pub fn spec(text: &str) -> FamilySpec {
     parse_spec(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }

@@ -208,8 +208,8 @@ pub fn are_what_they_are_for(target: &dyn Target, cases: &[Case]) {
     assert_eq!((packed, split), (1, 2), "4 bytes a lane in one exchange; 8 bytes a lane in two");
 }
 
-/// What the code stores and loads, in bits of a lane, for the operands of a matrix instruction that come from a blocked
-/// layout: 128x64 elements of 16 bits, of which shared memory has all at once.
+/// Checks the widths, in bits of a lane, of stores and loads in the code that converts a blocked layout to the operands of a
+/// matrix instruction: 128x64 elements of 16 bits, all in shared memory at once.
 pub fn operands_take(target: &dyn Target, cases: &[Case], reader: &Reader, stored: u64, loaded: [u64; 2]) {
     for (name, loaded) in ["blocked to operand a", "blocked to operand b"].into_iter().zip(loaded) {
         let planned = named(cases, name).planned(target);

@@ -34,7 +34,7 @@ impl Movement {
 pub struct Reader {
     /// The mnemonics of a kernel of this name.
     pub instructions: for<'a> fn(&'a str, &str) -> Vec<&'a str>,
-    /// What a kernel of this name moves, if each of its instructions is issued once.
+    /// The data movement of a kernel of this name, if each of its instructions is issued once.
     pub movement: fn(&str, &str) -> Movement,
     /// Checks that no register of the code lies in memory.
     pub spills_nothing: fn(&str, &str),

@@ -14,7 +14,7 @@ pub struct Choices {
     pub products: HashMap<Op, ProductChoice>,
     /// Buffers of the tensors that a loop fills; one alone where it is not said.
     pub stages: HashMap<Op, u32>,
-    /// Loops whose sums ([`super::Loop::accumulator`]) are waited for in the next turn: products go on while that one begins. They have three
+    /// Loops whose sums ([`super::Loop::accumulator`]) are waited for in the next iteration: MMAs run while that iteration begins. They have three
     /// stages at least.
     pub pending: HashSet<Op>,
     /// Copies, of loops with stages that stand in no other, that go by boxes of memory that a launch maps.

@@ -1,4 +1,4 @@
-//! What the expansion of a program with explicit memory knows of it: views, tensors in shared memory, and what became of what.
+//! The state of expanding an explicit-memory program: views, tensors in shared memory, and the operations that replace others.
 
 use super::choices::Choices;
 use super::packed;

@@ -3,7 +3,7 @@
 use crate::op::name::{arith, tt};
 use crate::{BuildError, FunctionBuilder, TileType, Value};
 
-/// What a view stands for.
+/// The part of a tensor that a view names.
 #[derive(Debug, Clone)]
 pub(super) struct Tile {
     /// Where the first element is.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::transform::pipeliner::{Slice, backward, check_speculatable};
 use crate::{Block, Body, Function, Op, TileType, Value, ValueOrigin};
 
-/// What only a target knows of the layouts of a program.
+/// Queries on layouts that need the target.
 #[derive(Clone, Copy)]
 pub struct LayoutQueries<'a> {
     /// Whether a conversion moves through shared memory.
@@ -246,7 +246,7 @@ impl<'s> Search<'s> {
     }
 }
 
-/// What the operands of loads depend on, and those of what is done with their values before they are stored.
+/// The operations that compute the operands of loads, and the operands of operations between a load and its store to a buffer.
 ///
 /// # Errors
 /// Why it cannot be executed for an iteration that is ahead.

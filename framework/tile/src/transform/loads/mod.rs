@@ -6,7 +6,7 @@
 //! iteration reads the buffer that was filled for it.
 //!
 //! A load goes by an asynchronous copy ([`PrefetchPath::Copy`]), as many iterations ahead as there are buffers less one, or through
-//! registers ([`PrefetchPath::Registers`]), one iteration ahead. What is chosen is given ([`PipelinedLoop`]): layout assignment chooses.
+//! registers ([`PrefetchPath::Registers`]), one iteration ahead. Layout assignment chooses, and passes its choice as [`PipelinedLoop`].
 //!
 //! - `find`: the loads;
 //! - `pipelined`: what is chosen;

@@ -26,7 +26,7 @@ pub struct PipelinedLoop {
 /// A load that is prefetched.
 #[derive(Debug, Clone)]
 pub struct PrefetchedLoad {
-    /// What is loaded and read.
+    /// The load, and the operations that read its value.
     pub load: PrefetchableLoad,
     /// How.
     pub path: PrefetchPath,

@@ -114,7 +114,7 @@ impl Loads<'_> {
 }
 
 impl Rewrite for Loads<'_> {
-    /// What was loaded for this iteration, from its buffer.
+    /// Reads the value that was prefetched for this iteration from its buffer.
     fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<bool> {
         let Some(&number) = self.readers.get(&op) else { return Ok(false) };
         let load = &self.loads[number].load;
@@ -181,7 +181,7 @@ impl Prefetch for Loads<'_> {
     }
 }
 
-/// A load as a copy to a buffer. What transposes its value transposes the pointers.
+/// Writes a load as a copy to a buffer. A transposition of the loaded value becomes one of the pointers.
 fn copy(load: &PrefetchableLoad, buffer: Value, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
     let from = copier.from;
     let mut groups: Vec<Vec<Value>> = Vec::new();

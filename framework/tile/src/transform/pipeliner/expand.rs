@@ -2,7 +2,7 @@
 //!
 //! An iteration waits for its own buffers, then prefetches for a later iteration, then executes the rest. The barrier behind the
 //! wait also separates what the iteration before has read from what is now prefetched into the same buffer, so that there is one
-//! barrier in an iteration. What goes through registers is loaded at the beginning of an iteration and stored at its end, so that
+//! barrier in an iteration. A stream through registers is loaded at the beginning of an iteration and stored at its end, so that
 //! nothing waits for global memory in between.
 //!
 //! If MMAs are still executed when the next iteration begins, that one waits for them at its end: their buffer is the one that is
@@ -108,7 +108,7 @@ impl Position {
     }
 }
 
-/// What an iteration has loaded for a later one.
+/// Values that an iteration loaded for a later one.
 struct Loaded {
     values: Values,
     /// Whether there is that iteration.

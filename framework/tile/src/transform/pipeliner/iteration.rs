@@ -12,7 +12,7 @@ pub(super) struct Iteration {
     pub counter: Value,
     /// Whether the loop has it, a bit.
     pub exists: Value,
-    /// What it takes of what the loop carries, as the slice of its stream lists it.
+    /// The loop-carried values that it needs, in the order of its stream's slice.
     pub carried: Vec<Value>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Bounds {
     pub begin: Value,
     pub end: Value,
     pub step: Value,
-    /// What the first iteration takes, of all that the loop carries.
+    /// The initial values of all loop-carried values.
     pub initial: Vec<Value>,
     /// Whether they are compared without a sign.
     unsigned: bool,
@@ -89,13 +89,13 @@ impl Bounds {
         Ok(Iteration { counter, exists, carried })
     }
 
-    /// What stands for the values that the iteration yields.
+    /// The values that replace those that the iteration yields.
     pub fn yielded(&self, copier: &Copier<'_, '_, '_>) -> Vec<Value> {
         let last = copier.from.ops(self.block).last();
         last.map(|last| copier.all(&copier.from.op(*last).operands).to_vec()).unwrap_or_default()
     }
 
-    /// What stands for the values of an iteration that was entered, which is entered again when others have been.
+    /// The values that replace those of an iteration already entered, for entering it a second time after others.
     pub fn remembered(&self, slice: &Slice, copier: &Copier<'_, '_, '_>) -> Vec<(Value, Value)> {
         let arguments = copier.from.arguments(self.block);
         let carried = std::iter::once(0).chain(slice.carried.iter().copied()).map(|number| arguments[number]);

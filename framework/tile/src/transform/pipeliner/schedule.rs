@@ -9,10 +9,9 @@ use crate::Op;
 pub(in crate::transform) struct Schedule {
     /// The `scf.for`.
     pub op: Op,
-    /// What is prefetched.
+    /// The prefetched streams.
     pub streams: Vec<Stream>,
-    /// What an iteration executes beside its prefetches: operations without the `scf.yield`, and the arguments of the loop's block
-    /// that they need.
+    /// The rest of an iteration without its prefetches: operations except the `scf.yield`, and the block arguments that they need.
     pub rest: Slice,
     /// Positions, among the values that `rest` carries, of the accumulators of MMAs that are still executed when the next iteration
     /// begins: the wait for them is at its end.
@@ -30,7 +29,7 @@ pub(in crate::transform) struct Stream {
     pub distance: u32,
     /// The buffers of each tensor; more than `distance`.
     pub buffers: u32,
-    /// What they depend on, executed for the prefetched iteration whether the loop has it or not.
+    /// The operations that they depend on, executed for the prefetched iteration even if the loop ends before it.
     pub slice: Slice,
     /// Whether some are asynchronous copies, which an iteration waits for as a commit group.
     pub has_copies: bool,

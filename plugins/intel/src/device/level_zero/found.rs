@@ -3,7 +3,7 @@
 use super::super::limits::Limits;
 use super::functions::Object;
 
-/// What a driver says of a device.
+/// A device that a driver lists, with its properties.
 pub(super) struct Found {
     pub(super) driver: Object,
     pub(super) device: Object,

@@ -3,7 +3,7 @@
 use super::super::limits::Limits;
 use super::super::product::is_named;
 
-/// What a driver says of a device.
+/// A device that a driver lists, with its properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     /// The driver's number.

@@ -3,7 +3,7 @@
 use cudarc::driver::DriverError;
 use tilewright_plugin::DeviceError;
 
-/// What a code of the driver means, with the call that gave it.
+/// Converts the error of a driver call into a device error that names the call.
 pub(super) fn failed(call: &'static str) -> impl Fn(DriverError) -> DeviceError {
     move |error| {
         let name = error.error_name().map_or("an unknown code".into(), |name| name.to_string_lossy());

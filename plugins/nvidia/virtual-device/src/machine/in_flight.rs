@@ -74,7 +74,7 @@ impl Reads {
 pub(super) struct Mbarrier {
     /// Arrivals of a phase.
     pub(super) expected: u32,
-    /// Those that are missing of the current one.
+    /// Arrivals that the current phase still waits for.
     pub(super) pending: u32,
     /// Bytes that are awaited.
     pub(super) bytes: i64,

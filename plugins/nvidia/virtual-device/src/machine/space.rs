@@ -14,7 +14,7 @@ pub enum PtxSpace {
     Shared,
     /// Of a lane.
     Local,
-    /// What the kernel was given.
+    /// The kernel's parameters.
     Parameter,
 }
 
